@@ -62,6 +62,7 @@ PURE = (
         "network/exchange",
         "network/maps",
         "network/routing",
+        "network/membership",
         "network/hypercube",
         "network/hierarchy",
         "network/ring",

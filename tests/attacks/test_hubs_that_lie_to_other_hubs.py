@@ -19,7 +19,7 @@ from triplewire.network.channels.handshake import DIALS, HandshakeEnd
 from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.channels.spelling import spelled_frame
 from triplewire.network.link import Hello, LogEntry
-from triplewire.network.live.corners import signed_text
+from triplewire.network.live.places import signed_text
 from triplewire.network.live.spelling import ROUTED
 from triplewire.network.routing import DocumentSent, Subscribe
 from triplewire.network.routing.interests import interest_of

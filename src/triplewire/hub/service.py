@@ -137,6 +137,8 @@ class Service:
                 main.hub,
                 self.settings.address or self.url,
                 join=self.settings.join,
+                network=self.settings.network or "hypercube",
+                cluster=self.settings.cluster or "",
                 patience=self.settings.network_patience,
                 certificate=fingerprint_of(self.settings.certificate),
                 owners=lambda key: accounts.with_key(key, MAIN) if self.settings.asks_who else None,

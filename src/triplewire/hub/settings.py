@@ -19,7 +19,7 @@ MAIN = "main"
 
 PIPELINES = ("engine", "spark", "none")
 AWAY = ("refuse", "queue")
-NETWORKS = ("hypercube",)
+NETWORKS = ("hypercube", "hierarchy")
 _PREFIX = "TRIPLEWIRE_"
 _OF_OTHERS = frozenset(["config", "token", "account", "key"])
 """Variables of the commands that use a hub."""
@@ -72,9 +72,11 @@ class Settings:
     backbone_token: str | None = None
     """The token of an admin of the other hubs, if they want one."""
     network: str | None = None
-    """The kind of network that this hub is part of: `hypercube`."""
+    """The kind of network that this hub is part of: `hypercube` or `hierarchy`."""
     join: str | None = None
     """The address of a hub of that network, which takes this one in; without, it begins a network."""
+    cluster: str | None = None
+    """In a hierarchy, the names of the units around this hub, the widest first: `lindhaven/harbour`."""
     network_name: str = "hub"
     """How the name of this hub in the network begins; the fingerprint of its key follows."""
     network_patience: float = 30.0
@@ -200,6 +202,9 @@ class Settings:
             raise ServiceError(f"{source}: network is {plain['network']!r}; it must be {' or '.join(NETWORKS)}")
         if plain.get("join") and not plain.get("network"):
             raise ServiceError(f"{source}: join names a hub of a network; say which kind as well: --network hypercube")
+        if plain.get("cluster") and plain.get("network") != "hierarchy":
+            raise ServiceError(f"{source}: cluster is a place in a hierarchy; say as well: --network hierarchy")
+        _refuse_bad_cluster(plain.get("cluster") or "", source)
         return replace(cls(), **plain, quotas=quotas, tenants=tenants)
 
     @property
@@ -238,6 +243,15 @@ class Settings:
                 f"the tenant {name!r} has no store; name one in the settings: [tenants.{name}] store = 'postgresql://…'"
             )
         return f"{self.store.removesuffix('.db')}.{name}.db"
+
+
+def _refuse_bad_cluster(cluster: str, source: str) -> None:
+    names = cluster.split("/") if cluster else []
+    if len(names) > 3 or not all(name.strip() and len(name) <= 60 for name in names):
+        raise ServiceError(
+            f"{source}: cluster is {cluster[:200]!r}; it must name the units around the hub, at most 3, the widest "
+            "first, such as lindhaven/harbour"
+        )
 
 
 def _refuse_bad_networks(name: str, text: str, source: str) -> None:

@@ -14,18 +14,22 @@ class MemberTold:
 
     name: str
     url: Annotated[str, Described("Where other hubs find it.")]
-    corner: Annotated[int, Described("Its own corner of the cube.")]
+    corner: Annotated[int | None, Described("Its own corner of the cube; null in a hierarchy.")]
     stands_at: Annotated[list[int], Described("The corners at which it stands now: its own, vacant ones, others'.")]
     is_away: Annotated[bool, Described("Whether it was silent for so long that others stand in for it.")]
     is_connected: Annotated[bool, Described("Whether the hub that tells this has a channel to it.")]
+    place: Annotated[str, Described("Its own place in the network, in words.")] = ""
+    stands_at_places: Annotated[list[str], Described("The places at which it stands now, in words.")] = field(
+        default_factory=list
+    )
 
 
 @dataclass(frozen=True)
 class LinkTold:
-    """One end of a link between two corners."""
+    """One end of a link between two places of the network."""
 
-    corner: int
-    to: Annotated[int, Described("The corner at the other end.")]
+    corner: int | None
+    to: Annotated[int | None, Described("The corner at the other end; null in a hierarchy.")]
     member: Annotated[str, Described("The hub that stands there.")]
     is_open: Annotated[bool, Described("Whether the other end answers.")]
     waiting: Annotated[int, Described("Messages to the other end that it has not acknowledged.")]
@@ -33,6 +37,8 @@ class LinkTold:
     silence: Annotated[float, Described("Seconds since anything was heard of the other end.")]
     interests: Annotated[int, Described("What the other end wants to hear of.")]
     advertised: Annotated[int, Described("What the other end says it has to tell.")]
+    place: Annotated[str, Described("This end, in words.")] = ""
+    to_place: Annotated[str, Described("The other end, in words.")] = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ class NetworkTold:
     subscriptions: Annotated[int, Described("What subscriptions here ask of the network.")]
     documents: Annotated[int, Described("Documents that are kept here for the network, its own and others'.")]
     problem: Annotated[str, Described("Why the node cannot work; empty if it does.")] = ""
+    network: Annotated[str, Described("The kind of the network: hypercube or hierarchy.")] = ""
+    place: Annotated[str, Described("Its place, in words; empty while it is no member yet.")] = ""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,20 @@ def kinds(served, id: str = "water") -> list[str]:
 
 def members(served) -> int:
     found = served.get("/v1/network")
-    return len(found.json()["members"]) if found.status_code == 200 and found.json()["corner"] is not None else 0
+    return len(found.json()["members"]) if found.status_code == 200 and found.json()["place"] else 0
+
+
+@contextmanager
+def hierarchy(folder, clusters: list[str], **settings: object) -> Iterator[list[Served]]:
+    """Served hubs of this process in clusters; the first one begins, the others join by one that is there."""
+    with ExitStack() as stack:
+        hubs: list[Served] = []
+        for number, cluster in enumerate(clusters):
+            about = {"network": "hierarchy", "cluster": cluster, "deliver": False} | settings
+            join = {} if not hubs else {"join": hubs[number // 2].url}
+            hubs.append(stack.enter_context(serving(f"sqlite:///{folder}/{number}.db", **about, **join)))
+            wait_for(lambda number=number: all(members(each) == number + 1 for each in hubs))
+        yield hubs
 
 
 @contextmanager
@@ -55,9 +68,10 @@ def federation(folder, count: int, **settings: object) -> Iterator[list[Served]]
 class Process:
     """A hub in a process of its own, on a port that stays the same when it is killed and started again."""
 
-    def __init__(self, folder, number: int, port: int, join: str | None, **environment: str) -> None:
+    def __init__(self, folder, number: int, port: int, join: str | None, cluster: str = "", **environment: str) -> None:
         self.url, self.number = f"http://127.0.0.1:{port}", number
         self._folder, self._port, self._join, self._environment = folder, port, join, environment
+        self._cluster = cluster
         self.http = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
         self._running: Running | None = None
 
@@ -71,7 +85,10 @@ class Process:
         self._running.heard(self.url)
 
     def begin(self) -> None:
-        arguments = [f"{self.number}.db", "--port", str(self._port), "--network", "hypercube", "--pipeline", "engine"]
+        arguments = [f"{self.number}.db", "--port", str(self._port), "--pipeline", "engine"]
+        arguments += (
+            ["--network", "hierarchy", "--cluster", self._cluster] if self._cluster else ["--network", "hypercube"]
+        )
         arguments += ["--join", self._join] if self._join else []
         environment = {"TRIPLEWIRE_DELIVER": "false"} | self._environment
         self._running = Running(command("serve", *arguments, cwd=self._folder, **environment))
@@ -118,13 +135,17 @@ class Process:
 
 
 @contextmanager
-def processes(folder, count: int, ports: list[int], **environment: str) -> Iterator[list[Process]]:
-    """Hubs in processes of their own, which form a cube."""
+def processes(
+    folder, count: int, ports: list[int], clusters: list[str] | None = None, **environment: str
+) -> Iterator[list[Process]]:
+    """Hubs in processes of their own, which form a cube, or with clusters a hierarchy."""
     with ExitStack() as stack:
         hubs: list[Process] = []
         for number in range(count):
             join = None if not hubs else hubs[number // 2].url
-            hubs.append(Process(folder, number, ports[number], join, **environment))
+            hubs.append(
+                Process(folder, number, ports[number], join, clusters[number] if clusters else "", **environment)
+            )
             stack.callback(hubs[-1].close)
             hubs[-1].begin()
             if number % 2 == 0:  # more of them at once would wait for each other's processors

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triplewire import compile, parse
-from triplewire.network.hypercube import corner, neighbours
-from triplewire.network.live.corners import LiveCorner
-from triplewire.network.live.states import CornerRecord, StateBook, read_records
+from triplewire.network.hypercube import CubeTopology, corner, neighbours, position_of
+from triplewire.network.live.places import LivePlace
+from triplewire.network.live.states import PlaceRecord, StateBook, read_records
 from triplewire.network.routing import RoutingState
 
 QUERIES = [compile(f"SELECT ?d {{ ?d <urn:p{n}> ?x }}", language="sparql") for n in range(3)]
@@ -24,7 +24,7 @@ class Cube:
 
     def __init__(self, seed: int) -> None:
         self.chance, self.now = random.Random(seed), 1.0
-        self.records = {p: CornerRecord(p, 1, RoutingState(corner(p), f"e{p}")) for p in range(4)}
+        self.records = {p: PlaceRecord(1, RoutingState(corner(p), f"e{p}")) for p in range(4)}
         self.corners = {p: self.made(p) for p in range(4)}
         self.books = {p: StateBook() for p in range(4)}
         self.rows: dict[int, dict] = {p: {} for p in range(4)}
@@ -33,8 +33,8 @@ class Cube:
             for other in neighbours(p, 2):
                 self.carry(p, self.corners[p].connect(corner(other), self.now))
 
-    def made(self, position: int) -> LiveCorner:
-        corner = LiveCorner(self.records[position].state, lambda text: "")
+    def made(self, position: int) -> LivePlace:
+        corner = LivePlace(self.records[position].state, CubeTopology(position), lambda text: "")
         self.records[position].wanting = corner.wanting
         return corner
 
@@ -68,21 +68,21 @@ class Cube:
     def adopt(self, position: int) -> None:
         """A corner begins anew with what it had, as one that was stood in for."""
         lost = self.records[position].state
-        self.records[position] = CornerRecord(position, 2, RoutingState(lost.name, f"e{self.now}", stands_in=True))
+        self.records[position] = PlaceRecord(2, RoutingState(lost.name, f"e{self.now}", stands_in=True))
         self.corners[position] = self.made(position)
         for other in neighbours(position, 2):
             self.carry(position, self.corners[position].connect(corner(other), self.now))
         self.carry(position, self.corners[position].adopt(lost, self.now))
 
     def write(self, position: int) -> None:
-        changes = self.books[position].difference({position: self.records[position]})
+        changes = self.books[position].difference({corner(position): self.records[position]})
         for place, value in changes.items():
             if value is None:
                 del self.rows[position][place]
             else:
                 self.rows[position][place] = json.loads(json.dumps(value))
         self.books[position].wrote()
-        whole = StateBook().difference({position: self.records[position]})
+        whole = StateBook().difference({corner(position): self.records[position]})
         assert spelled(self.rows[position]) == spelled(whole), "what was noted is what a look at every row finds"
 
 
@@ -120,7 +120,7 @@ def test_state_that_was_written_step_by_step_is_read_as_it_was(seed, actions):
         cube.write(at)
     for position, record in cube.records.items():
         cube.write(position)
-        (found,) = read_records(cube.rows[position]).values()
+        (found,) = read_records(cube.rows[position], lambda place: CubeTopology(position_of(place))).values()
         assert comparable(found.state) == comparable(record.state)
         assert (found.generation, found.is_lost) == (record.generation, record.is_lost)
 
@@ -133,10 +133,10 @@ def test_step_that_changes_nothing_writes_nothing_and_one_document_writes_few_ro
         cube.carry(0, cube.corners[0].put(document.uri, document, number + 1, 1.0, cube.now))
     cube.run(10_000)
     cube.write(0)
-    assert cube.books[0].difference({0: cube.records[0]}) == {}
+    assert cube.books[0].difference({corner(0): cube.records[0]}) == {}
     document = parse("<urn:d> <urn:p0> 1000 .", uri="urn:new")
     cube.corners[0].put(document.uri, document, 1000, 1.0, cube.now)
-    assert {part for part, _ in cube.books[0].difference({0: cube.records[0]})} == {"document"}
+    assert {part for part, _ in cube.books[0].difference({corner(0): cube.records[0]})} == {"document"}
 
 
 def test_step_looks_at_what_it_did_and_not_at_all_that_is_there():
@@ -151,4 +151,4 @@ def test_step_looks_at_what_it_did_and_not_at_all_that_is_there():
     book, record = cube.books[0], cube.records[0]
     document = parse("<urn:d> <urn:p0> 1000 .", uri="urn:new")
     cube.corners[0].put(document.uri, document, 1000, 1.0, cube.now)
-    assert len([*book._noted_rows(record)]) < 20 < len(book._written[0])
+    assert len([*book._noted_rows(record)]) < 20 < len(book._written[corner(0)])

@@ -36,7 +36,9 @@ def status(store: HubUrl, format: options.OutputFormat = None, json: options.AsJ
     if options.chosen(format, json) == "jsonl":
         print_json(asdict(told))
         return
-    columns = ("name", "corner", "stands_at", "is_away", "url")
+    has_corners = told.network != "hierarchy"
+    where = ("corner", "stands_at") if has_corners else ("place", "stands_at_places")
+    columns = ("name", *where, "is_away", "url")
     print_records(map(asdict, told.members), columns, options.chosen(format, json), {})
     for link in told.links:
         print_text(_link(link))
@@ -45,7 +47,7 @@ def status(store: HubUrl, format: options.OutputFormat = None, json: options.AsJ
 
 @app.command("map")
 def map_of(store: HubUrl, json: options.AsJson = False) -> None:
-    """Draw the whole network: each hub with its corner, its links, and what waits on them.
+    """Draw the whole network: each hub with its place, its links, and what waits on them.
 
     [bold]Example[/bold]
 
@@ -57,9 +59,11 @@ def map_of(store: HubUrl, json: options.AsJson = False) -> None:
     if json:
         print_json(asdict(told))
         return
-    for each in sorted(told.hubs, key=lambda one: (one.corner is None, one.corner)):
-        where = "no corner yet" if each.corner is None else f"corner {each.corner}"
-        print_text(f"{where}: {each.name}{' (decides who is a member)' if each.name == each.decider else ''}")
+    if told.hubs and told.hubs[0].network == "hierarchy":
+        _print_units(told.hubs[0])
+    for each in sorted(told.hubs, key=lambda one: (not one.place, one.corner or 0, one.place)):
+        decides = " (decides who is a member)" if each.name == each.decider else ""
+        print_text(f"{each.place or 'no place yet'}: {each.name}{decides}")
         for link in each.links:
             print_text(f"  {_link(link)}")
     for name, reason in told.silent.items():
@@ -183,9 +187,19 @@ def _link(link: LinkTold) -> str:
     lag = "unknown" if link.lag is None else str(link.lag)
     flows = f"{counted(link.interests, 'interest')} from there"
     return (
-        f"corner {link.corner} to corner {link.to} ({link.member}): {state}, {link.waiting} waiting, lag {lag}, "
+        f"{link.place} to {link.to_place} ({link.member}): {state}, {link.waiting} waiting, lag {lag}, "
         f"silent for {link.silence:g} s, {flows}"
     )
+
+
+def _print_units(told: NetworkTold) -> None:
+    """The tree of units, each with the hub that controls it, and brokers with theirs."""
+    stands = sorted((place, each) for each in told.members for place in each.stands_at_places)
+    for place, member in sorted(stands, key=lambda one: one[0].partition(" ")[2].strip("/").split("/")):
+        kind, _, path = place.partition(" ")
+        names = [name for name in path.split("/") if name]
+        verb = "controlled by " if kind == "unit" else "" if member.place == place else "stood in for by "
+        print_text(f"{'  ' * len(names)}{names[-1] if names else 'the network'}: {verb}{member.name}")
 
 
 def _summary(told: NetworkTold) -> str:

@@ -94,12 +94,16 @@ def run(
         ),
     ] = [],
     network: Annotated[
-        Literal["hypercube"] | None,
+        Literal["hypercube", "hierarchy"] | None,
         typer.Option("--network", help="Be a hub of a network: subscriptions may reach what its other hubs publish."),
     ] = None,
     join: Annotated[
         str | None,
         typer.Option("--join", metavar="URL", help="A hub of the network, which takes this one in; else, begin one."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="UNIT/UNIT", help="In a hierarchy, the units around it, the widest first."),
     ] = None,
     config: Annotated[
         Path | None,
@@ -127,6 +131,7 @@ def run(
       triplewire serve town.db --backbone https://harbour.example --backbone https://hill.example
       triplewire serve first.db --network hypercube
       triplewire serve second.db --network hypercube --join http://127.0.0.1:8080 --port 8081
+      triplewire serve third.db --network hierarchy --cluster lindhaven/harbour
     """
     store_class()
     with needing("a service needs more packages: pip install 'triplewire[hub]'"):
@@ -146,6 +151,7 @@ def run(
         "backbone": ",".join(backbone) or None,
         "network": network,
         "join": join,
+        "cluster": cluster,
     }
     roles = frozenset(role or Role)
     with usage_for(TriplewireError):

@@ -88,7 +88,7 @@ function map(own, found) {
         svg(
           "text",
           { x, y: y + 5, "text-anchor": "middle", fill: isSilent ? "currentColor" : "Canvas" },
-          String(member.corner),
+          String(member.corner ?? member.place),
         ),
         svg("text", { x, y: y + 36, "text-anchor": "middle", fill: "currentColor" }, short(member.name)),
       );
@@ -108,7 +108,7 @@ function hubs(own, found) {
       const state = member.is_away ? "away: others stand in" : hub ? "answers" : found.silent[member.name];
       return [
         el("code", {}, member.name, member.name === own.decider ? " (decides who is a member)" : ""),
-        String(member.corner),
+        String(member.corner ?? member.place),
         state,
         hub ? plural(hub.subscriptions, "interest") : "",
         hub ? plural(hub.documents, "document") : "",
@@ -121,7 +121,7 @@ function hubs(own, found) {
 function links(found) {
   const rows = found.hubs.flatMap((hub) =>
     hub.links.map((each) => [
-      `${each.corner} to ${each.to}`,
+      `${each.corner ?? each.place} to ${each.to ?? each.to_place}`,
       each.is_open ? "open" : "closed",
       String(each.waiting),
       each.lag === null ? "unknown" : String(each.lag),

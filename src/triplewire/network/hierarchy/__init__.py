@@ -15,6 +15,7 @@ from triplewire.network.hierarchy.answers import (
     Sought,
     StoredPublication,
 )
+from triplewire.network.hierarchy.membership import BrokerMember, UnitMembership, units_named
 from triplewire.network.hierarchy.queries import BrokerHub, BrokerState
 from triplewire.network.hierarchy.standbys import (
     ControllerHub,
@@ -44,6 +45,7 @@ __all__ = [
     "AnswerCache",
     "AnswersGone",
     "BrokerHub",
+    "BrokerMember",
     "BrokerState",
     "ControllerHub",
     "FoundAdvertisement",
@@ -58,6 +60,7 @@ __all__ = [
     "StepTaken",
     "StoredPublication",
     "TreeTopology",
+    "UnitMembership",
     "brokers_of",
     "check_clusters",
     "controllers",
@@ -65,5 +68,6 @@ __all__ = [
     "shared_state",
     "standby_of",
     "unit_name",
+    "units_named",
     "vectors",
 ]

@@ -7,13 +7,12 @@ at several. No IO, no clock, no chance.
 """
 
 from triplewire.network.hypercube.cube import CubeTopology, corner, neighbours, position_of, stand_in
-from triplewire.network.hypercube.membership import CubeMember, Membership, Seat
+from triplewire.network.hypercube.membership import CubeMember, Membership
 
 __all__ = [
     "CubeMember",
     "CubeTopology",
     "Membership",
-    "Seat",
     "corner",
     "neighbours",
     "position_of",

@@ -1,8 +1,6 @@
 """Membership: which hubs form a cube, which corner is whose, and who stands at it now. A value, with a version.
 
-One member at a time decides on it, the *decider*; each decision is a table with a higher number. A term is the time of
-one decider: of two tables the one of the later term counts, in one term the one with the higher number. What each
-decision does is a function of the table before it, as in the simulation (`simulation.cubes`):
+What each decision does is a function of the table before it, as in the simulation (`simulation.cubes`):
 
     joined     the member gets the first vacant corner; if there is none, the cube grows by a dimension
     away       others stand in at the corners of a member that is silent for long
@@ -12,12 +10,12 @@ decision does is a function of the table before it, as in the simulation (`simul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from triplewire.errors import NetworkError
-from triplewire.network.hypercube.cube import neighbours, stand_in
+from triplewire.network.hypercube.cube import CubeTopology, corner, neighbours, position_of, stand_in
+from triplewire.network.membership import MemberTable, Seat
 
 MOST_DIMENSIONS = 12
 """A table of 4,096 corners is what one message of moderate length can say."""
@@ -33,34 +31,31 @@ class CubeMember:
     position: int
     is_away: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """A corner: the member that stands there, and the how manieth that is, so that an earlier one knows that it is."""
-
-    host: str
-    generation: int
+    @property
+    def place(self) -> str:
+        """Its corner, by its name."""
+        return corner(self.position)
 
 
 @dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(MemberTable):
     """A table of members and corners. `seats` has one for each corner, by position."""
 
-    term: int
-    number: int
-    decider: str
+    network: ClassVar[str] = "hypercube"
+    noun: ClassVar[str] = "corner"
+
     members: tuple[CubeMember, ...]
     seats: tuple[Seat, ...]
 
     @classmethod
-    def founded(cls, name: str, url: str, key: str) -> Membership:
+    def founded(cls, name: str, url: str, key: str, wish: str = "") -> Membership:
         """A cube of one member, which decides."""
         return cls(1, 1, name, (CubeMember(name, url, key, 0),), (Seat(name, 1),))
 
     @property
-    def stamp(self) -> tuple[int, int]:
-        """Which of two tables counts: the one with the higher stamp."""
-        return self.term, self.number
+    def hubs(self) -> tuple[CubeMember, ...]:
+        """See `MemberTable.hubs`."""
+        return self.members
 
     @property
     def dimensions(self) -> int:
@@ -71,26 +66,58 @@ class Membership:
         """The member of a name."""
         return next((member for member in self.members if member.name == name), None)
 
-    def owner(self, position: int) -> CubeMember | None:
-        """The member whose corner it is; None: it is vacant."""
-        return next((member for member in self.members if member.position == position), None)
-
     def corners(self, name: str) -> list[int]:
         """The corners that a member stands at now."""
         return [position for position, seat in enumerate(self.seats) if seat.host == name]
 
-    def next_to(self, name: str) -> set[str]:
-        """The members that stand at corners beside those of a member."""
-        beside = {other for corner in self.corners(name) for other in neighbours(corner, self.dimensions)}
-        return {self.seats[position].host for position in beside} - {name}
+    # -- places
 
-    def is_majority(self, names: Iterable[str]) -> bool:
-        """Whether these are more than half of the members."""
-        return 2 * len({*names} & {member.name for member in self.members}) > len(self.members)
+    @property
+    def places(self) -> list[str]:
+        """See `MemberTable.places`."""
+        return [*map(corner, range(len(self.seats)))]
+
+    def seat(self, place: str) -> Seat | None:
+        """See `MemberTable.seat`."""
+        position = position_of(place) if self.is_place(place) else -1
+        return self.seats[position] if 0 <= position < len(self.seats) else None
+
+    def beside(self, place: str) -> list[str]:
+        """See `MemberTable.beside`."""
+        return [*map(corner, neighbours(position_of(place), self.dimensions))]
+
+    def is_place(self, name: str) -> bool:
+        """See `MemberTable.is_place`."""
+        number = name.removeprefix("corner-")
+        return number.isascii() and number.isdecimal() and len(number) < 10 and corner(int(number)) == name
+
+    def are_neighbours(self, one: str, other: str) -> bool:
+        """Those that differ in one bit."""
+        return (position_of(one) ^ position_of(other)).bit_count() == 1
+
+    def topology(self, place: str) -> CubeTopology:
+        """See `MemberTable.topology`."""
+        return CubeTopology(position_of(place))
+
+    def way(self, origin: str, to: str) -> list[str]:
+        """A document climbs the dimensions in which the two differ.
+
+        >>> Membership.founded("a", "", "").way("corner-5", "corner-2")
+        ['corner-5', 'corner-4', 'corner-6', 'corner-2']
+        """
+        positions, differ = [position_of(origin)], position_of(origin) ^ position_of(to)
+        for dimension in range(differ.bit_length()):
+            if differ & (1 << dimension):
+                positions.append(positions[-1] ^ (1 << dimension))
+        return [*map(corner, positions)]
+
+    def words(self, place: str) -> str:
+        """See `MemberTable.words`."""
+        return place.replace("-", " ")
 
     # -- decisions
 
-    def joined(self, name: str, url: str, key: str) -> Membership:
+    def joined(self, name: str, url: str, key: str, wish: str = "") -> Membership:
         """With a member more, or where a known one is found now."""
         known = self.member(name)
         if known is not None:
@@ -123,10 +150,6 @@ class Membership:
         if self._up() == [self.member(name)]:
             raise NetworkError(f"{name} is the last hub of its network, or the last one that is up; it cannot leave")
         return self._without_host(name, tuple(member for member in self.members if member.name != name))
-
-    def decided_by(self, name: str, term: int) -> Membership:
-        """With another decider, from a later term on."""
-        return replace(self, term=term, number=self.number + 1, decider=name)
 
     def _up(self) -> list[CubeMember]:
         return [member for member in self.members if not member.is_away]

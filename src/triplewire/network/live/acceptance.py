@@ -1,6 +1,6 @@
 """Acceptance: what a neighbour may say. It passes on what others published, and can neither make nor change it.
 
-A document has the signature of the hub whose corner it says it is from. In a cube there is one way from each corner to
+A document has the signature of the hub whose place it says it is from. In a network there is one way from each place to
 each other one, so a document, a question or an answer that came another way did not come from there.
 """
 
@@ -11,41 +11,41 @@ from itertools import pairwise
 
 from triplewire.errors import ChannelRefused
 from triplewire.network.channels.identities import is_signed
-from triplewire.network.hypercube import Membership, corner, position_of
 from triplewire.network.link import LogEntry
-from triplewire.network.live.corners import signed_text
+from triplewire.network.live.places import signed_text
+from triplewire.network.membership import MemberTable
 from triplewire.network.routing import DocumentSent, RoutesTold
 from triplewire.network.routing.messages import AnswerSent, Ask
 
 
-def refuse_forged(entry: LogEntry, came: int, to: int, table: Membership) -> LogEntry:
+def refuse_forged(entry: LogEntry, came: str, to: str, table: MemberTable) -> LogEntry:
     """The entry as it may be taken; ChannelRefused if the neighbour has made it up."""
     match entry.body:
         case DocumentSent() as sent:
-            _refuse_detour(sent, came, to)
+            _refuse_detour(sent, came, to, table)
             return replace(entry, body=checked_document(sent, table))
         case AnswerSent(sent, path):
-            _refuse_path(path, came, to)
+            _refuse_path(path, table)
             return replace(entry, body=AnswerSent(checked_document(sent, table), path))
         case Ask(path=path):
-            if not path or path[-1] != corner(came):
-                raise ChannelRefused(f"{corner(came)} passes on a question whose path does not end there")
-            _refuse_path(path, came, to)
+            if not path or path[-1] != came:
+                raise ChannelRefused(f"{came} passes on a question whose path does not end there")
+            _refuse_path(path, table)
         case RoutesTold(documents=documents) as told:
             for sent in documents:
-                _refuse_detour(sent, came, to)
+                _refuse_detour(sent, came, to, table)
             return replace(
                 entry, body=replace(told, documents=tuple(checked_document(sent, table) for sent in documents))
             )
     return entry
 
 
-def checked_document(sent: DocumentSent, table: Membership) -> DocumentSent:
+def checked_document(sent: DocumentSent, table: MemberTable) -> DocumentSent:
     """A version with its origin's signature; one of a hub that is no member any more is gone."""
     if sent.document is None:
         return sent
-    position = _position(sent.origin)
-    owner = table.owner(position)
+    _refuse_no_place(sent.origin, table)
+    owner = table.owner_of(sent.origin)
     if owner is None:
         return replace(sent, document=None)
     if not is_signed(signed_text(sent), sent.signature, owner.key):
@@ -53,25 +53,22 @@ def checked_document(sent: DocumentSent, table: Membership) -> DocumentSent:
     return sent
 
 
-def _refuse_detour(sent: DocumentSent, came: int, to: int) -> None:
-    """Documents climb the dimensions: the last one that they take is the highest in which they differ."""
-    if (_position(sent.origin) ^ to).bit_length() != (came ^ to).bit_length():
-        raise ChannelRefused(f"{corner(came)} is not on the way of a document from {sent.origin} to {corner(to)}")
+def _refuse_detour(sent: DocumentSent, came: str, to: str, table: MemberTable) -> None:
+    """Documents come from the neighbour to which a question about them would go."""
+    _refuse_no_place(sent.origin, table)
+    if sent.origin == to or table.topology(to).next_hop(sent.origin) != came:
+        raise ChannelRefused(f"{came} is not on the way of a document from {sent.origin} to {to}")
 
 
-def _refuse_path(path: tuple[str, ...], came: int, to: int) -> None:
-    places = [_position(name) for name in path]
-    if any((one ^ other).bit_count() != 1 for one, other in pairwise(places)):
-        raise ChannelRefused("it sent a path whose corners are no neighbours")
-    if len(set(places)) != len(places):
+def _refuse_path(path: tuple[str, ...], table: MemberTable) -> None:
+    for name in path:
+        _refuse_no_place(name, table)
+    if any(not table.are_neighbours(one, other) for one, other in pairwise(path)):
+        raise ChannelRefused(f"it sent a path whose {table.noun}s are no neighbours")
+    if len(set(path)) != len(path):
         raise ChannelRefused("it sent a path that goes round in a circle")
 
 
-def _position(name: str) -> int:
-    try:
-        position = position_of(name)
-    except ValueError:
-        raise ChannelRefused(f"{name[:40]!r} is no corner") from None
-    if position < 0 or corner(position) != name:
-        raise ChannelRefused(f"{name[:40]!r} is no corner")
-    return position
+def _refuse_no_place(name: str, table: MemberTable) -> None:
+    if not table.is_place(name):
+        raise ChannelRefused(f"{name[:40]!r} is no {table.noun}")

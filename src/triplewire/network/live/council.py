@@ -1,11 +1,12 @@
-"""The council: how the members of a live cube agree who they are, by messages.
+"""The council: how the members of a live network agree who they are, by messages.
 
-The table of members (`hypercube.Membership`) is decided by one member at a time, the decider of a term. It signs each
+The table of members (`membership.MemberTable`) is decided by one member at a time, the decider of a term. It signs each
 table; all others take the one with the highest stamp, and pass it on. Time is handed in; there is no IO.
 
     pulse      the decider asks each member whether it is there, and each answers
     members    a table, with the decider's signature and the votes that its term began with
     join       a hub wants to be a member; the member that it asks vouches for it, and passes it to the decider
+    refused    why a hub cannot be a member; it goes back the way of its wish to join
     back       a member for which others stand in is there again
     leave      a member goes
     elect      a member that has not heard the decider for long wants to decide, in a new term
@@ -25,13 +26,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from triplewire.errors import ChannelRefused, NetworkError
 from triplewire.network.channels.identities import HubIdentity, is_name_of, is_signed
 from triplewire.network.channels.spelling import UNREADABLE
-from triplewire.network.hypercube import Membership
+from triplewire.network.live.tables import read_table, table_of
+from triplewire.network.membership import MemberTable
 
 Message = dict[str, Any]
 
@@ -39,10 +40,20 @@ Message = dict[str, Any]
 class Council:
     """A member's part in it. `patience` is how many seconds a member may be silent before others stand in for it."""
 
-    def __init__(self, identity: HubIdentity, url: str, *, patience: float, now: float) -> None:
+    def __init__(
+        self,
+        identity: HubIdentity,
+        url: str,
+        *,
+        patience: float,
+        now: float,
+        network: str = "hypercube",
+        cluster: str = "",
+    ) -> None:
         self._identity, self._url, self._patience = identity, url, patience
+        self._network, self._cluster = network, cluster
         self.name = identity.name
-        self.table: Membership | None = None
+        self.table: MemberTable | None = None
         self._signature, self._votes = "", dict[str, str]()
         self._voted = self._yielded = 0
         self._yields = 0
@@ -56,6 +67,8 @@ class Council:
         self.outbox: list[tuple[str, Message]] = []
         self.joins_by: str | None = None
         """The hub that is asked to take this one in."""
+        self.refusal = ""
+        """Why it was not taken in."""
         self.log: Callable[[str], None] = lambda line: None
 
     # -- what is durable
@@ -69,13 +82,17 @@ class Council:
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         """Go on with what was kept."""
-        self.table = Membership.read(kept["table"])
+        self.table = read_table(kept["table"])
+        if self.table.network != self._network:
+            raise NetworkError(
+                f"this store is that of a hub of a {self.table.network}; serve it with --network {self.table.network}"
+            )
         self._signature, self._votes, self._voted = kept["signature"], dict(kept["votes"]), kept["voted"]
         self._yielded = 0 if self.is_decider else kept.get("yielded", 0)
 
     def found(self) -> None:
         """Be the first member."""
-        self._decide(Membership.founded(self.name, self._url, self._identity.public_key))
+        self._decide(table_of(self._network).founded(self.name, self._url, self._identity.public_key, self._cluster))
 
     # -- what others may know
 
@@ -100,8 +117,8 @@ class Council:
         if table is None or not self.is_member:
             return {}
         is_for_all = self.is_decider or self._candidacy is not None
-        names = {each.name for each in table.members} if is_for_all else table.next_to(self.name) | {table.decider}
-        return {each.name: each.url for each in table.members if each.name in names and each.name != self.name}
+        names = {each.name for each in table.hubs} if is_for_all else table.next_to(self.name) | {table.decider}
+        return {each.name: each.url for each in table.hubs if each.name in names and each.name != self.name}
 
     # -- channels
 
@@ -118,7 +135,9 @@ class Council:
 
     def _ask_to_join(self) -> None:
         if self.joins_by is not None and not self.is_member:
-            self._send(self.joins_by, {"about": "join", "url": self._url})
+            self._send(
+                self.joins_by, {"about": "join", "url": self._url, "network": self._network, "cluster": self._cluster}
+            )
 
     def closed(self, member: str) -> None:
         """There is none any more."""
@@ -137,7 +156,7 @@ class Council:
     def hear(self, member: str, message: Message, now: float) -> None:
         """A message of another hub; ChannelRefused for one that it may not send."""
         about = message.get("about")
-        if about != "join" and about != "members" and self.key_of(member) is None:
+        if about not in ("join", "members", "refused") and self.key_of(member) is None:
             if self.is_member:
                 raise ChannelRefused(f"{member} is no member of the network, and may only ask to join")
             return
@@ -156,11 +175,36 @@ class Council:
         url = str(message["url"])
         if not is_name_of(name, key) or not url.startswith(("http://", "https://")):
             raise ChannelRefused(f"{name[:80]!r} cannot join: its name, key or address is none")
+        wish = {"network": str(message.get("network", "hypercube")), "cluster": str(message.get("cluster", ""))}
         if self.is_decider:
-            self._decide_if_may(lambda table: table.joined(name, url, key), now)
-            self._answered.setdefault(name, now)
+            self._take_in(member, name, url, key, wish, now)
         elif self.table is not None:
-            self._send(self.table.decider, {"about": "join", "name": name, "key": key, "url": url})
+            self._send(self.table.decider, {"about": "join", "name": name, "key": key, "url": url, **wish})
+
+    def _take_in(self, by: str, name: str, url: str, key: str, wish: Mapping[str, str], now: float) -> None:
+        """Decide that a hub is a member, or tell it why it cannot be."""
+        assert self.table is not None, "a decider has one"
+        try:
+            if wish["network"] != self.table.network:
+                raise NetworkError(_other_network(self.table.network))
+            self._decide_if_may(lambda table: table.joined(name, url, key, wish["cluster"]), now)
+            self._answered.setdefault(name, now)
+        except (NetworkError, ValueError) as error:
+            self.log(f"{name} is not taken in: {error}")
+            self._send(by, {"about": "refused", "name": name, "reason": str(error)})
+
+    def _hear_refused(self, member: str, message: Message, now: float) -> None:
+        if message["name"] != self.name:
+            if self.table is not None and member == self.table.decider:
+                self._send(str(message["name"]), message)
+        elif not self.is_member and member == self.joins_by:
+            self._note_refusal(str(message["reason"])[:500])
+
+    def _note_refusal(self, reason: str) -> None:
+        """A reason that stays the same is told once."""
+        if reason != self.refusal:
+            self.log(f"{self.name} is not taken into the network: {reason}")
+        self.refusal = reason
 
     def _hear_back(self, member: str, message: Message, now: float) -> None:
         url, key = str(message["url"]), self._keys[member]
@@ -230,7 +274,10 @@ class Council:
     # -- tables
 
     def _hear_members(self, member: str, message: Message, now: float) -> None:
-        coming = Membership.read(message["table"])
+        coming = read_table(message["table"])
+        if coming.network != self._network:
+            self._note_refusal(_other_network(coming.network))
+            return
         signature, votes = str(message["signature"]), dict(message["votes"])
         known = self.table
         if known is not None and self.is_member and coming.stamp <= known.stamp:
@@ -240,17 +287,18 @@ class Council:
         self._refuse_unlawful(member, coming, signature, votes)
         self.table, self._signature, self._votes = coming, signature, votes
         self._candidacy, self._heard_decider, self._yielded = None, now, 0
+        self.refusal = "" if self.is_member else self.refusal
         for other in sorted(self._open - {member}):
             self._tell(other)
         if coming.decider in self._open:
             self._greet_decider(coming.decider, now)
 
-    def _refuse_unlawful(self, member: str, coming: Membership, signature: str, votes: Mapping[str, Any]) -> None:
+    def _refuse_unlawful(self, member: str, coming: MemberTable, signature: str, votes: Mapping[str, Any]) -> None:
         """ChannelRefused for a table that was not decided as the council decides.
 
         A hub takes the word of the one that it joins by, whose address its operator has given it.
         """
-        for each in coming.members:
+        for each in coming.hubs:
             if not is_name_of(each.name, each.key):
                 raise ChannelRefused(f"its table says that {each.name[:80]!r} has a key that is not its own")
         judge = self.table if self.table is not None and self.is_member and member != self.joins_by else coming
@@ -264,7 +312,7 @@ class Council:
         if not judge.is_majority(signed):
             raise ChannelRefused("its table of members is of a term that too few have voted for")
 
-    def _decide_if_may(self, change: Callable[[Membership], Membership], now: float) -> None:
+    def _decide_if_may(self, change: Callable[[MemberTable], MemberTable], now: float) -> None:
         assert self.table is not None, "a decider has one"
         made = change(self.table)
         if made == self.table:
@@ -278,7 +326,7 @@ class Council:
             return
         self._decide(made)
 
-    def _decide(self, made: Membership) -> None:
+    def _decide(self, made: MemberTable) -> None:
         self.table, self._signature = made, self._identity.sign(_resolution(made))
         for member in sorted(self._open):
             self._tell(member)
@@ -311,18 +359,18 @@ class Council:
         for member in sorted(self._open):
             if self.key_of(member) is not None:
                 self._send(member, {"about": "pulse", "time": now, "stamp": [*self.table.stamp]})
-        for each in self.table.members:
+        for each in self.table.hubs:
             silent_for = now - self._answered.get(each.name, self._began)
             if each.name != self.name and not each.is_away and silent_for > self._patience:
                 before = self.table
-                self._decide_if_may(partial(Membership.away, name=each.name), now)
+                self._decide_if_may(_away(each.name), now)
                 if self.table != before:
                     self.log(f"{each.name} was silent for {silent_for:.0f} seconds: others stand in for it")
 
     def _stand(self, now: float) -> None:
         """Be a candidate; those that come later in the table wait longer, so that one of them is first."""
         assert self.table is not None, "a member has one"
-        up = [each.name for each in self.table.members if not each.is_away and each.name != self.table.decider]
+        up = [each.name for each in self.table.hubs if not each.is_away and each.name != self.table.decider]
         rank = up.index(self.name) if self.name in up else len(up)
         if now < self._next_election or now - self._heard_decider < (2 + rank / 2) * self._patience:
             return
@@ -384,7 +432,7 @@ class Council:
 
     def _successors(self) -> list[str]:
         """The other members that are there, and could decide."""
-        members = self.table.members if self.table is not None else ()
+        members = self.table.hubs if self.table is not None else ()
         return [each.name for each in members if each.name in self._open and not each.is_away]
 
 
@@ -396,6 +444,14 @@ class _Candidacy(NamedTuple):
     yielded: str
 
 
+def _other_network(network: str) -> str:
+    return f"this network is a {network}: serve the hub with --network {network}"
+
+
+def _away(name: str) -> Callable[[MemberTable], MemberTable]:
+    return lambda table: table.away(name)
+
+
 def _succession(term: int, name: str) -> bytes:
     return json.dumps(["triplewire network successor", term, name]).encode()
 
@@ -404,12 +460,13 @@ def _ballot(term: int, name: str) -> bytes:
     return json.dumps(["triplewire network vote", term, name]).encode()
 
 
-def _resolution(table: Membership) -> bytes:
+def _resolution(table: MemberTable) -> bytes:
     return json.dumps(["triplewire network members", table.plain()], sort_keys=True).encode()
 
 
 _HEARD: Mapping[str, Callable[[Council, str, Message, float], None]] = {
     "join": Council._hear_join,
+    "refused": Council._hear_refused,
     "back": Council._hear_back,
     "leave": Council._hear_leave,
     "pulse": Council._hear_pulse,

@@ -39,7 +39,10 @@ _BUSY = 5_000
 
 
 class Federation:
-    """A hub among others. `url` is where they find it, `join` one of them; without, and new, it is the first."""
+    """A hub among others. `url` is where they find it, `join` one of them; without, and new, it is the first.
+
+    In a hierarchy `cluster` names the units around it.
+    """
 
     def __init__(
         self,
@@ -48,11 +51,14 @@ class Federation:
         *,
         join: str | None,
         patience: float,
+        network: str = "hypercube",
+        cluster: str = "",
         certificate: str = "",
         owners: Owners = lambda key: None,
     ) -> None:
         self._hub, self._join, self._certificate = hub, join, certificate
-        self.node = LiveNode(hub, url, self, patience=patience, founds=join is None)
+        about = {"network": network, "cluster": cluster}
+        self.node = LiveNode(hub, url, self, patience=patience, founds=join is None, **about)
         self._patience = patience
         self._channels: dict[str, HubChannel] = {}
         self._dialling: dict[str, asyncio.Task[None]] = {}
@@ -164,7 +170,7 @@ class Federation:
     def _want(self, needed: dict[str, str]) -> None:
         table = self.node.council.table
         self._needed, self._visits = needed, +self._visits
-        visited = {each.name: each.url for each in (table.members if table else ()) if each.name in self._visits}
+        visited = {each.name: each.url for each in (table.hubs if table else ()) if each.name in self._visits}
         self._wanted = members = needed | {name: url for name, url in visited.items() if name != self.identity_name}
         for member in [*self._dialling]:
             if member not in members:

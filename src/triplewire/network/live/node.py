@@ -1,12 +1,12 @@
-"""A live node: the corners at which a hub stands, run step by step in one thread, with the hub's store below them.
+"""A live node: the places at which a hub stands, run step by step in one thread, with the hub's store below them.
 
     in     channels open and close, messages come, time passes, the hub's own documents and subscriptions change
-    step   all of that is handed to the corners and to the council; corners of one node talk to each other at once
+    step   all of that is handed to the places and to the council; places of one node talk to each other at once
     out    when everything is durable: messages to other members
 
 Invariant: no message of a step leaves before the step is durable.
 
-A step that fails, whatever another hub has sent, is as if it had not been: the corners are made anew of what was
+A step that fails, whatever another hub has sent, is as if it had not been: the places are made anew of what was
 written, and the channel whose message it was is closed.
 """
 
@@ -21,13 +21,12 @@ from queue import Empty, Queue
 from typing import Any, NamedTuple, Protocol
 
 from triplewire.errors import ChannelRefused, NetworkError, StoreError, TriplewireError
-from triplewire.network.hypercube import position_of
 from triplewire.network.link import Timing
-from triplewire.network.live.corners import LiveCorner
 from triplewire.network.live.council import Council, Message
 from triplewire.network.live.hub import Deed, NetworkHub
 from triplewire.network.live.passages import PassageLog
-from triplewire.network.live.stands import CubeStand
+from triplewire.network.live.places import LivePlace
+from triplewire.network.live.stands import PlaceStand
 from triplewire.network.live.states import Place, StateBook, read_records
 
 log = logging.getLogger("triplewire.network")
@@ -67,7 +66,7 @@ class Input(NamedTuple):
 class _Asked:
     """A deed for a step's transaction, and what became of it."""
 
-    def __init__(self, deed: Deed, prepare: Callable[[CubeStand, float], None] | None) -> None:
+    def __init__(self, deed: Deed, prepare: Callable[[PlaceStand, float], None] | None) -> None:
         self.deed, self.prepare, self.done = deed, prepare, threading.Event()
         self.found: list[tuple[bool, Any]] = []
 
@@ -89,17 +88,28 @@ def _awaited(done: threading.Event, found: list[tuple[bool, Any]]) -> Any:
 class LiveNode:
     """The node of a hub; `start` lets it run until `stop`."""
 
-    def __init__(self, hub: NetworkHub, url: str, post: MemberPost, *, patience: float, founds: bool = True) -> None:
+    def __init__(
+        self,
+        hub: NetworkHub,
+        url: str,
+        post: MemberPost,
+        *,
+        patience: float,
+        founds: bool = True,
+        network: str = "hypercube",
+        cluster: str = "",
+    ) -> None:
         self._hub, self._post, self._founds = hub, post, founds
         self._inputs: Queue[Input] = Queue()
         timing = Timing(retry=1.0, longest_retry=10.0, heartbeat=min(5.0, max(1.0, patience / 6)))
-        self.council = Council(hub.identity, url, patience=patience, now=time.monotonic())
+        where = {"network": network, "cluster": cluster}
+        self.council = Council(hub.identity, url, patience=patience, now=time.monotonic(), **where)
         self.council.log = log.warning
         self._book = StateBook()
         self._kept_council: str | None = None
         self.channels: dict[str, str] = {}
         """The hubs that there is a channel to, with their keys."""
-        self._stand = CubeStand(hub.identity, timing, self.channels)
+        self._stand = PlaceStand(hub.identity, timing, self.channels)
         self._seen_change = -1
         self._told: list[int] = []
         self._deeds: list[_Asked] = []
@@ -114,13 +124,13 @@ class LiveNode:
         """Why the last step could not be taken."""
 
     @property
-    def corners(self) -> dict[int, LiveCorner]:
-        """Where it stands, by position."""
-        return self._stand.corners
+    def places(self) -> dict[str, LivePlace]:
+        """Where it stands, by name."""
+        return self._stand.places
 
     @property
-    def home(self) -> LiveCorner | None:
-        """Its own corner, while it stands there."""
+    def home(self) -> LivePlace | None:
+        """Its own place, while it stands there."""
         return self._stand.home
 
     @property
@@ -179,7 +189,7 @@ class LiveNode:
         self._inputs.put(Input("call", about=run))
         return _awaited(done, found)
 
-    def do(self, deed: Deed, prepare: Callable[[CubeStand, float], None] | None = None) -> Any:
+    def do(self, deed: Deed, prepare: Callable[[PlaceStand, float], None] | None = None) -> Any:
         """Have something done in the transaction of a step, and prepared in that step before; gives what it gives.
 
         If it fails, the whole step is taken back.
@@ -249,11 +259,12 @@ class LiveNode:
         elif self._founds and self.council.table is None:
             self.council.found()
         self._kept_council = kept
-        records = read_records(rows)
+        table = self.council.table
+        records = {} if table is None else read_records(rows, table.topology)
         self._book = StateBook()
         self._book.difference(records)
         self._book.wrote()
-        self._stand.load(records)
+        self._stand.load(records, table)
         self._seen_change, self._told, self._is_stale = -1, [], False
 
     # -- a step
@@ -274,9 +285,7 @@ class LiveNode:
     def _prepare_deeds(self, now: float) -> None:
         """After what is in the store was looked at: what is prepared here is there only when the step is durable."""
         if self._stand.home is None:
-            self._answer_deeds(
-                False, [NetworkError("this hub stands at no corner of the network now; try again later")]
-            )
+            self._answer_deeds(False, [NetworkError("this hub stands at no place of the network now; try again later")])
         for each in self._deeds:
             if each.prepare is not None:
                 each.prepare(self._stand, now)
@@ -293,7 +302,7 @@ class LiveNode:
             self._wanted = wanted
 
     def _begin(self) -> None:
-        """This hub stands at its corner for the first time: all that it has is new to the others."""
+        """This hub stands at its place for the first time: all that it has is new to the others."""
         self._hub.tell_all()
         self._seen_change = -1
 
@@ -346,7 +355,6 @@ class LiveNode:
             if not any(link.waiting for link in home.state.links.values()):
                 self.council.leave(now)
             return ""
-        position = position_of(home.name)
         change = self._hub.last_change()
         if change != self._seen_change:
             self._watch(home, self._hub.reaching(), now)
@@ -356,33 +364,31 @@ class LiveNode:
             return f"a neighbour has not taken the last {fullest:,} messages: what is published here waits"
         for each in self._hub.outgoing(_AT_ONCE):
             if each.is_kept:
-                self._stand.carry(position, home.put(each.uri, each.document, each.number, each.time, now))
+                self._stand.carry(home.name, home.put(each.uri, each.document, each.number, each.time, now))
             self._told.append(each.number)
         if self._told:
             self._inputs.put(Input("wake"))  # there may be more
         return ""
 
-    def _watch(self, home: LiveCorner, wanted: dict[str, tuple[Any, float]], now: float) -> None:
-        position = position_of(home.name)
+    def _watch(self, home: LivePlace, wanted: dict[str, tuple[Any, float]], now: float) -> None:
         known = home.state.subscriptions
         for id in [*known]:
             if id not in wanted or wanted[id] != (known[id].pattern, known[id].since):
-                self._stand.carry(position, home.unwatch(id, now))
+                self._stand.carry(home.name, home.unwatch(id, now))
         for id, (pattern, since) in wanted.items():
             if id not in known:
-                self._stand.carry(position, home.watch(id, pattern, since, now))
+                self._stand.carry(home.name, home.watch(id, pattern, since, now))
 
     def _leave(self, now: float) -> None:
         self.council.refuse_to_leave()
         home = self._stand.home
         if home is not None:
-            position = position_of(home.name)
             for id in [*home.state.subscriptions]:
-                self._stand.carry(position, home.unwatch(id, now))
+                self._stand.carry(home.name, home.unwatch(id, now))
             for origin, uri in [*home.state.documents]:
                 if origin == home.name:
                     version = home.state.versions[uri] + 1
-                    self._stand.carry(position, home.put(uri, None, version, time.time(), now))
+                    self._stand.carry(home.name, home.put(uri, None, version, time.time(), now))
         self._is_leaving = True
 
     # -- the end of a step
@@ -390,7 +396,7 @@ class LiveNode:
     def _commit(self) -> None:
         """Make it durable, then let messages go."""
         stand = self._stand
-        arrivals = [sent for own in stand.corners.values() for sent in own.arrivals]
+        arrivals = [sent for own in stand.places.values() for sent in own.arrivals]
         changes: dict[Place, str | None] = self._book.difference(stand.records)
         plain = self.council.plain()
         council = None if plain is None else json.dumps(plain)
@@ -402,11 +408,11 @@ class LiveNode:
         self._book.wrote()
         self._kept_council, self._told = council, []
         self._answer_deeds(True, done)
-        for own in stand.corners.values():
+        for own in stand.places.values():
             own.arrivals.clear()
         outgoing, stand.outgoing = [*self.council.outbox, *stand.outgoing], []
         self.council.outbox.clear()
-        self.passages.note(stand.corners.values(), outgoing)
+        self.passages.note(stand.places.values(), outgoing)
         for member, message in outgoing:
             if member in self.channels:
                 self._post.send(member, message)

@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from triplewire.network.hypercube import corner
-from triplewire.network.live.corners import LiveCorner
 from triplewire.network.live.council import Message
+from triplewire.network.live.places import LivePlace
+from triplewire.network.membership import read_place
 
 _MOST = 10_000
 """So many versions of documents are remembered, in memory."""
@@ -33,10 +33,10 @@ class PassageLog:
     def __init__(self) -> None:
         self._passages: dict[tuple[str, str, int, bool], Passage] = {}
 
-    def note(self, corners: Iterable[LiveCorner], outgoing: Iterable[tuple[str, Message]]) -> None:
-        """A step has taken in what its corners say, and these messages go."""
+    def note(self, places: Iterable[LivePlace], outgoing: Iterable[tuple[str, Message]]) -> None:
+        """A step has taken in what its places say, and these messages go."""
         moment = time.time()
-        for own in corners:
+        for own in places:
             for sent, came in own.passages:
                 about = sent.origin, sent.uri, sent.version
                 passage = Passage(*about, sent.document is not None, came, moment)
@@ -51,8 +51,8 @@ class PassageLog:
         entry = message.get("frame", {}).get("entry") if message["about"] == "frame" else None
         told = entry[2].get("document") if entry else None
         passage = None if told is None else self._passages.get((told[0], told[1], told[2], told[4] is not None))
-        if passage is not None and corner(message["to"]) not in passage.to:
-            passage.to.append(corner(message["to"]))
+        if passage is not None and (to := read_place(message["to"])) not in passage.to:
+            passage.to.append(to)
 
     def of(self, origin: str, uri: str) -> list[Passage]:
         """What is remembered of a document, the last first."""

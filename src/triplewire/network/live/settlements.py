@@ -28,7 +28,6 @@ from triplewire.errors import (
 )
 from triplewire.matching.incremental import load_pattern
 from triplewire.network.channels.spelling import UNREADABLE, Json
-from triplewire.network.hypercube import position_of
 from triplewire.network.live.acceptance import checked_document
 from triplewire.network.live.council import Message
 from triplewire.network.live.hub import NetworkHub, interests_of
@@ -46,7 +45,7 @@ from triplewire.network.live.moves import (
     taken_handovers,
 )
 from triplewire.network.live.node import LiveNode
-from triplewire.network.live.stands import CubeStand
+from triplewire.network.live.stands import PlaceStand
 from triplewire.store import Reader, Writer
 
 log = logging.getLogger("triplewire.network")
@@ -174,20 +173,19 @@ class NewHub:
         return [(record.id, record.first_cursor) for record in records]
 
 
-def _prepare(stand: CubeStand, handover: Handover, now: float) -> None:
+def _prepare(stand: PlaceStand, handover: Handover, now: float) -> None:
     """Let the node want what the subscriptions do, and have the documents that made their rows."""
     home, table = stand.home, stand.table
     assert home is not None, "the step looked for it"
-    assert table is not None, "corners stand in a table"
-    position = position_of(home.name)
+    assert table is not None, "places are in a table"
     for each in handover.subscriptions:
         for place, pattern in enumerate(interests_of(load_pattern(each.pattern), each.scope)):
-            stand.carry(position, home.watch(f"{each.id} {place}", pattern, each.since / 1e6, now))
+            stand.carry(home.name, home.watch(f"{each.id} {place}", pattern, each.since / 1e6, now))
     for sent in handover.documents:
-        owner = table.owner(position_of(sent.origin))
+        owner = table.owner_of(sent.origin)
         if sent.document is not None and owner is not None:
-            stand.carry(position, home.take_along(sent, now))
-            stand.carry(position, home.ask_after(sent, now))
+            stand.carry(home.name, home.take_along(sent, now))
+            stand.carry(home.name, home.ask_after(sent, now))
 
 
 def _read(old: str, read: Callable[[Json], T], told: Json) -> T:

@@ -1,22 +1,22 @@
-"""States: what the corners of a live node must not lose, as rows of its store; each step writes the difference.
+"""States: what the places of a live node must not lose, as rows of its store; each step writes the difference.
 
     part            name                         value
-    corner          position                     its epoch, generation, and whether it stands in
-    link            position, neighbour          the place in both logs
+    corner          place                        its epoch, generation, and whether it stands in
+    link            place, neighbour             the place in both logs
     entry           position, neighbour, number  a body that is not acknowledged
-    advertised      position, source             what clients advertise
-    heard, told     position, neighbour          what a neighbour advertises, and was told of
+    advertised      place, source                what clients advertise
+    heard, told     place, neighbour             what a neighbour advertises, and was told of
     interest        position, neighbour, digest  an interest of a neighbour, and since when
     asked           position, neighbour, digest  an interest that a neighbour was told of
-    subscription    position, id                 a pattern, and since when
-    document        position, origin, uri        its version, where it came from, who has it, who wants it here
-    question        position                     what the hub was asked for which this one stands in
+    subscription    place, id                    a pattern, and since when
+    document        place, origin, uri           its version, where it came from, who has it, who wants it here
+    question        place                        what the hub was asked for which this one stands in
 
 What follows from these is not written: which interests could go to a neighbour, and the index that finds matches.
 
-A corner notes what it may have changed (`RoutingState.note`), and each step compares that with what was written: so it
+A place notes what it may have changed (`RoutingState.note`), and each step compares that with what was written: so it
 takes time with what a step does, and with the number of neighbours, not with the size of the state. All rows are looked
-at when a corner is new, or has a new neighbour.
+at when a place is new, or has a new neighbour.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from itertools import islice
 from typing import Any
 
 from triplewire.matching.incremental import dump_pattern
-from triplewire.network.hypercube import CubeTopology, corner
 from triplewire.network.link import LinkState, LogEntry, Position
 from triplewire.network.live.spelling import (
     read_body,
@@ -44,7 +43,8 @@ from triplewire.network.live.spelling import (
     spelled_question,
     spelled_sent,
 )
-from triplewire.network.routing import RoutingState
+from triplewire.network.membership import read_place, spelled_place
+from triplewire.network.routing import RoutingState, Topology
 from triplewire.network.routing.hubs import OWN, asked_by
 from triplewire.network.routing.interests import Interest, NeighbourInterests
 from triplewire.network.routing.items import ItemIndex, ItemSet
@@ -62,38 +62,47 @@ _GONE = object()
 
 
 @dataclass(slots=True)
-class CornerRecord:
-    """A corner with its state; `is_lost` if another one stands there now, and this is kept until the hub is back.
+class PlaceRecord:
+    """A place with its state; `is_lost` if another one stands there now, and this is kept until the hub is back.
 
     `wanting` tells for which subscriptions a document is there; without, each of them is looked at.
     """
 
-    position: int
     generation: int
     state: RoutingState
     is_lost: bool = False
     wanting: Callable[[Key], Collection[str]] | None = None
 
+    @property
+    def place(self) -> str:
+        """Which place it is."""
+        return self.state.name
+
+    @property
+    def at(self) -> str:
+        """How the names of its rows begin."""
+        return str(spelled_place(self.place))
+
 
 class StateBook:
-    """What is written of the corners of a node, and what has to be.
+    """What is written of the places of a node, and what has to be.
 
     Invariant: the difference that is found by what was noted is the one that a look at every row would find.
     """
 
     def __init__(self) -> None:
-        self._written: dict[int, dict[Place, Any]] = {}
-        self._followed: dict[int, RoutingState] = {}
-        self._logs: dict[int, dict[str, tuple[int, int]]] = {}
-        self._coming: dict[int, dict[Place, Any]] = {}
-        self._records: Mapping[int, CornerRecord] = {}
+        self._written: dict[str, dict[Place, Any]] = {}
+        self._followed: dict[str, RoutingState] = {}
+        self._logs: dict[str, dict[str, tuple[int, int]]] = {}
+        self._coming: dict[str, dict[Place, Any]] = {}
+        self._records: Mapping[str, PlaceRecord] = {}
 
-    def difference(self, records: Mapping[int, CornerRecord]) -> dict[Place, str | None]:
+    def difference(self, records: Mapping[str, PlaceRecord]) -> dict[Place, str | None]:
         """What has to be written: new values, None for what is gone. Call `wrote` when that is done."""
         self._records, self._coming = dict(records), {}
         changed: dict[Place, str | None] = {}
-        for position, record in records.items():
-            written, coming = self._written.get(position, {}), self._coming.setdefault(position, {})
+        for name, record in records.items():
+            written, coming = self._written.get(name, {}), self._coming.setdefault(name, {})
             is_followed = self._is_followed(record)
             for place, value, spell in self._noted_rows(record) if is_followed else _rows(record):
                 before = written.get(place, _GONE)
@@ -106,46 +115,46 @@ class StateBook:
                 gone = dict.fromkeys(written.keys() - coming.keys())
                 changed |= gone
                 coming.update(dict.fromkeys(gone, _GONE))
-        for position in self._written.keys() - records.keys():
-            changed.update(dict.fromkeys(self._written[position]))
+        for name in self._written.keys() - records.keys():
+            changed.update(dict.fromkeys(self._written[name]))
         return changed
 
     def wrote(self) -> None:
         """The difference is durable; what changes from now on is noted."""
-        for position in self._written.keys() - self._records.keys():
-            del self._written[position]
-        for position, coming in self._coming.items():
-            written = self._written.setdefault(position, {})
+        for name in self._written.keys() - self._records.keys():
+            del self._written[name]
+        for name, coming in self._coming.items():
+            written = self._written.setdefault(name, {})
             for place, value in coming.items():
                 if value is _GONE:
                     written.pop(place, None)
                 else:
                     written[place] = value
-        self._followed = {position: record.state for position, record in self._records.items()}
-        self._logs = {position: _logs(state) for position, state in self._followed.items()}
+        self._followed = {name: record.state for name, record in self._records.items()}
+        self._logs = {name: _logs(state) for name, state in self._followed.items()}
         for state in self._followed.values():
             state.noted = set()
             for known in state.interests.values():
                 known.noted = set()
 
-    def _is_followed(self, record: CornerRecord) -> bool:
+    def _is_followed(self, record: PlaceRecord) -> bool:
         """Whether all that has changed was noted: of the same state, with the same neighbours."""
         state = record.state
         return (
-            self._followed.get(record.position) is state
+            self._followed.get(record.place) is state
             and state.noted is not None
             and all(known.noted is not None for known in state.interests.values())
-            and self._logs[record.position].keys() == state.links.keys()
+            and self._logs[record.place].keys() == state.links.keys()
         )
 
-    def _noted_rows(self, record: CornerRecord) -> Iterator[Row]:
+    def _noted_rows(self, record: PlaceRecord) -> Iterator[Row]:
         """What may have changed since it was written; there are few neighbours, which are all looked at."""
         state = record.state
         yield from _neighbour_rows(record)
-        for peer, (done, newest) in self._logs[record.position].items():
+        for peer, (done, newest) in self._logs[record.place].items():
             link = state.links[peer]
             for number in range(done + 1, min(link.done, newest) + 1):
-                yield ("entry", f"{record.position} {peer} {number:015}"), _GONE, list
+                yield ("entry", f"{record.at} {peer} {number:015}"), _GONE, list
             for entry in islice(link.waiting, max(0, newest - link.done), None):
                 yield _entry_row(record, peer, entry)
         for peer, known in state.interests.items():
@@ -163,8 +172,8 @@ def _logs(state: RoutingState) -> dict[str, tuple[int, int]]:
 # -- rows
 
 
-def _rows(record: CornerRecord) -> Iterator[Row]:
-    """All rows of a corner."""
+def _rows(record: PlaceRecord) -> Iterator[Row]:
+    """All rows of a place."""
     state = record.state
     yield from _neighbour_rows(record)
     for peer, link in state.links.items():
@@ -188,9 +197,9 @@ def _rows(record: CornerRecord) -> Iterator[Row]:
         yield _document_row(record, key, wanting.get(key, []))
 
 
-def _neighbour_rows(record: CornerRecord) -> Iterator[Row]:
+def _neighbour_rows(record: PlaceRecord) -> Iterator[Row]:
     """Rows of which there is one, or one for each neighbour."""
-    state, at = record.state, str(record.position)
+    state, at = record.state, record.at
     yield ("corner", at), (state.epoch, record.generation, state.stands_in, record.is_lost), list
     for peer, link in state.links.items():
         yield ("link", f"{at} {peer}"), (link.epoch, link.peer, link.done, link.has), _spelled_link
@@ -201,36 +210,36 @@ def _neighbour_rows(record: CornerRecord) -> Iterator[Row]:
     yield ("question", at), asked, lambda value: [spelled_question(each) for each in value]
 
 
-def _entry_row(record: CornerRecord, peer: str, entry: LogEntry) -> Row:
-    place = "entry", f"{record.position} {peer} {entry.number:015}"
+def _entry_row(record: PlaceRecord, peer: str, entry: LogEntry) -> Row:
+    place = "entry", f"{record.at} {peer} {entry.number:015}"
     return place, (entry.epoch, entry.number, entry.replaces), _entry(entry)
 
 
-def _advertised_row(record: CornerRecord, source: str) -> Row:
+def _advertised_row(record: PlaceRecord, source: str) -> Row:
     items = record.state.advertisements.get(source, _GONE)
-    return ("advertised", f"{record.position} {source}"), items, spelled_items
+    return ("advertised", f"{record.at} {source}"), items, spelled_items
 
 
-def _heard_row(record: CornerRecord, peer: str, interest: Interest) -> Row:
+def _heard_row(record: PlaceRecord, peer: str, interest: Interest) -> Row:
     return _interest_row("interest", record, peer, interest, record.state.heard_interests[peer])
 
 
 def _interest_row(
-    part: str, record: CornerRecord, peer: str, interest: Interest, interests: Mapping[Interest, float]
+    part: str, record: PlaceRecord, peer: str, interest: Interest, interests: Mapping[Interest, float]
 ) -> Row:
     value = (interest, interests[interest]) if interest in interests else _GONE
-    place = part, f"{record.position} {peer} {_digest(interest)}"
+    place = part, f"{record.at} {peer} {_digest(interest)}"
     return place, value, lambda value: [*spelled_interest(value[0]), value[1]]
 
 
-def _subscription_row(record: CornerRecord, id: str) -> Row:
+def _subscription_row(record: PlaceRecord, id: str) -> Row:
     known = record.state.subscriptions.get(id)
     value = _GONE if known is None else (known.pattern, known.since)
-    return ("subscription", f"{record.position} {id}"), value, lambda value: [dump_pattern(value[0]), value[1]]
+    return ("subscription", f"{record.at} {id}"), value, lambda value: [dump_pattern(value[0]), value[1]]
 
 
-def _document_row(record: CornerRecord, key: Key, wanting: Iterable[str] | None = None) -> Row:
-    place = "document", f"{record.position} {key[0]} {key[1]}"
+def _document_row(record: PlaceRecord, key: Key, wanting: Iterable[str] | None = None) -> Row:
+    place = "document", f"{record.at} {key[0]} {key[1]}"
     kept = record.state.documents.get(key)
     if kept is None:
         return place, _GONE, _spelled_document
@@ -285,21 +294,22 @@ def _spelled_document(value: Any) -> Any:
 # -- reading
 
 
-def read_records(rows: Mapping[Place, str]) -> dict[int, CornerRecord]:
-    """The corners that rows tell of, by position."""
-    found: dict[int, CornerRecord] = {}
+def read_records(rows: Mapping[Place, str], topology: Callable[[str], Topology]) -> dict[str, PlaceRecord]:
+    """The places that rows tell of, by their names."""
+    found: dict[str, PlaceRecord] = {}
     for (part, name), text in sorted(rows.items(), key=lambda row: (_ORDER.get(row[0][0], -1), row[0][1])):
         if part not in _ORDER:
             continue
-        position, _, rest = name.partition(" ")
+        at, _, rest = name.partition(" ")
+        place = read_place(at)
         if part == "corner":
             epoch, generation, stands_in, is_lost = json.loads(text)
-            state = RoutingState(corner(int(position)), epoch, stands_in=stands_in)
-            found[int(position)] = CornerRecord(int(position), generation, state, is_lost)
+            state = RoutingState(place, epoch, stands_in=stands_in)
+            found[place] = PlaceRecord(generation, state, is_lost)
         else:
-            _READERS[part](found[int(position)].state, rest, json.loads(text))
+            _READERS[part](found[place].state, rest, json.loads(text))
     for record in found.values():
-        _conclude(record)
+        _conclude(record.state, topology(record.place))
     return found
 
 
@@ -373,9 +383,8 @@ _ORDER = {part: place for place, part in enumerate(("corner", *_READERS))}
 """Each part is read after those that it refers to."""
 
 
-def _conclude(record: CornerRecord) -> None:
+def _conclude(state: RoutingState, topology: Topology) -> None:
     """What follows from what is written: which interests could go to each neighbour."""
-    state, topology = record.state, CubeTopology(record.position)
     for peer in state.links:
         state.heard_items.setdefault(peer, ItemIndex())
         state.told_items.setdefault(peer, ItemSet())
@@ -383,7 +392,7 @@ def _conclude(record: CornerRecord) -> None:
     sources += [(peer, [*interests.items()]) for peer, interests in state.heard_interests.items()]
     for peer, known in state.interests.items():
         told = dict(known.told)
-        fresh = NeighbourInterests(state.heard_items[peer])
+        fresh = NeighbourInterests(None if topology.takes_all(peer) else state.heard_items[peer])
         for came, interests in sources:
             for interest, since in interests:
                 if came != peer and interest.reach >= topology.height(peer) and topology.interest_goes(came, peer):

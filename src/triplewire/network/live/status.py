@@ -6,8 +6,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from triplewire.network.hypercube import position_of
 from triplewire.network.live.node import LiveNode
+from triplewire.network.membership import spelled_place
 
 
 def status_of(node: LiveNode) -> dict[str, Any]:
@@ -19,19 +19,27 @@ def status_of(node: LiveNode) -> dict[str, Any]:
 def _status(node: LiveNode, now: float) -> dict[str, Any]:
     table = node.council.table
     own = None if table is None else table.member(node.name)
-    members = [] if table is None else [_member(node, each.name) for each in table.members]
+    members = [] if table is None else [_member(node, each.name) for each in table.hubs]
     return {
         "name": node.name,
-        "corner": None if own is None else own.position,
+        "network": "" if table is None else table.network,
+        "place": "" if table is None or own is None else table.words(own.place),
+        "corner": None if own is None else _corner(own.place),
         "decider": None if table is None else table.decider,
         "term": 0 if table is None else table.term,
         "number": 0 if table is None else table.number,
         "members": members,
         "links": _links(node, now),
-        "subscriptions": sum(len(each.state.subscriptions) for each in node.corners.values()),
-        "documents": sum(len(each.state.documents) for each in node.corners.values()),
-        "problem": node.problem,
+        "subscriptions": sum(len(each.state.subscriptions) for each in node.places.values()),
+        "documents": sum(len(each.state.documents) for each in node.places.values()),
+        "problem": node.problem or node.council.refusal,
     }
+
+
+def _corner(place: str) -> int | None:
+    """The number of a corner; None for another place."""
+    found = spelled_place(place)
+    return found if isinstance(found, int) else None
 
 
 def _member(node: LiveNode, name: str) -> dict[str, Any]:
@@ -42,28 +50,32 @@ def _member(node: LiveNode, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "url": member.url,
-        "corner": member.position,
-        "stands_at": table.corners(name),
+        "place": table.words(member.place),
+        "corner": _corner(member.place),
+        "stands_at": [each for each in map(_corner, table.places_of(name)) if each is not None],
+        "stands_at_places": [*map(table.words, table.places_of(name))],
         "is_away": member.is_away,
         "is_connected": name in node.channels or name == node.name,
     }
 
 
 def _links(node: LiveNode, now: float) -> list[dict[str, Any]]:
-    """Each end here of a link to another member's corner; lag counts entries that this end lacks, if that is known."""
+    """Each end here of a link to another member's place; lag counts entries that this end lacks, if that is known."""
     table = node.council.table
     found: list[dict[str, Any]] = []
-    for position, own in sorted(node.corners.items()):
-        for peer in sorted(own.neighbours, key=position_of):
-            other = position_of(peer)
-            if table is None or other >= len(table.seats) or other in node.corners:
+    order = {place: number for number, place in enumerate(() if table is None else table.places)}
+    for place, own in sorted(node.places.items(), key=lambda each: order.get(each[0], -1)):
+        for peer in sorted(own.neighbours, key=lambda each: order.get(each, -1)):
+            if table is None or not table.host_of(peer) or peer in node.places:
                 continue
             lag = own.lag(peer, now)
             found.append(
                 {
-                    "corner": position,
-                    "to": other,
-                    "member": table.seats[other].host,
+                    "place": table.words(place),
+                    "to_place": table.words(peer),
+                    "corner": _corner(place),
+                    "to": _corner(peer),
+                    "member": table.host_of(peer),
                     "is_open": own.is_open(peer),
                     "waiting": len(own.state.links[peer].waiting),
                     "lag": lag.entries if lag.is_known else None,
@@ -81,16 +93,3 @@ def passages_of(node: LiveNode, origin: str, uri: str) -> list[dict[str, Any]]:
     return [
         each | {"at": datetime.fromtimestamp(each["at"], UTC).isoformat(timespec="milliseconds")} for each in found[:50]
     ]
-
-
-def way(origin: int, to: int) -> list[int]:
-    """The corners on the way of a document: it climbs the dimensions in which they differ.
-
-    >>> way(0b101, 0b010)
-    [5, 4, 6, 2]
-    """
-    places = [origin]
-    for dimension in range((origin ^ to).bit_length()):
-        if (origin ^ to) & (1 << dimension):
-            places.append(places[-1] ^ (1 << dimension))
-    return places

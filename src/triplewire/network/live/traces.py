@@ -1,6 +1,6 @@
 """Traces: the way of one event through the network, told in plain words.
 
-The way itself follows from the corners: a document climbs the dimensions in which its origin and its reader differ.
+The way itself follows from the places: in each topology there is one from an origin to a reader.
 When it was where is asked of the hubs that stand there; each remembers what went by, for a while.
 """
 
@@ -13,9 +13,8 @@ from triplewire.engine import Hub
 from triplewire.errors import NetworkError
 from triplewire.model import Event
 from triplewire.model.foreign import foreign_uri
-from triplewire.network.hypercube import Membership, corner
 from triplewire.network.live.federation import Federation
-from triplewire.network.live.status import way
+from triplewire.network.membership import MemberTable
 
 
 class EventWay(NamedTuple):
@@ -38,7 +37,7 @@ async def trace_of(federation: Federation, hub: Hub, subscription: str, cursor: 
         if not origins:
             lines.append(f"{behind.uri} was published here, at {own.name}")
         for origin in origins:
-            lines += await _passed(federation, table, origin, own.position, behind.uri)
+            lines += await _passed(federation, table, origin, own.place, behind.uri)
     told = " ".join(f"{name}={term}" for name, term in event.row.items())
     lines.append(
         f"{subscription} was told at {event.time.isoformat(timespec='milliseconds')}: {event.kind} {told}".rstrip()
@@ -58,28 +57,30 @@ def _event(hub: Hub, subscription: str, cursor: int | None) -> Event:
     return events[0]
 
 
-def _origins(hub: Hub, table: Membership, uri: str) -> list[int]:
-    """The corners from which a document of this uri came here; none if it was published here."""
-    names = [foreign_uri(corner(position), uri) for position in range(len(table.seats))]
+def _origins(hub: Hub, table: MemberTable, uri: str) -> list[str]:
+    """The places from which a document of this uri came here; none if it was published here."""
+    names = [foreign_uri(place, uri) for place in table.places]
     with hub.store.reading() as reader:
-        return [position for position, record in enumerate(reader.documents.current(names)) if record is not None]
+        return [
+            place
+            for place, record in zip(table.places, reader.documents.current(names), strict=True)
+            if record is not None
+        ]
 
 
-async def _passed(federation: Federation, table: Membership, origin: int, to: int, uri: str) -> list[str]:
+async def _passed(federation: Federation, table: MemberTable, origin: str, to: str, uri: str) -> list[str]:
     lines: list[str] = []
-    for place in way(origin, to):
-        host = table.seats[place].host
-        owner = table.owner(place)
-        where = f"corner {place}, {host}" + (
-            "" if owner is not None and owner.name == host else " (which stands in there)"
-        )
+    for place in table.way(origin, to):
+        host, owner = table.host_of(place), table.owner_of(place)
+        is_own = owner is None or owner.name == host
+        where = f"{table.words(place)}, {host}" + ("" if is_own else " (which stands in there)")
         verb = "was published at" if place == origin else "came to"
-        found = await _remembered(federation, host, corner(origin), uri)
+        found = await _remembered(federation, table, host, origin, uri)
         lines.append(f"{uri} {verb} {where}: {found}")
     return lines
 
 
-async def _remembered(federation: Federation, host: str, origin: str, uri: str) -> str:
+async def _remembered(federation: Federation, table: MemberTable, host: str, origin: str, uri: str) -> str:
     try:
         told = await federation.ask(host, {"kind": "passages", "origin": origin, "uri": uri})
     except NetworkError as error:
@@ -89,5 +90,5 @@ async def _remembered(federation: Federation, host: str, origin: str, uri: str) 
         return "it does not remember when"
     last = passages[0]
     what = f"version {last['version']}" if last["is_there"] else "that it is gone, or of no concern any more,"
-    on = f", and went on to {', '.join(name.replace('-', ' ') for name in last['to'])}" if last["to"] else ""
+    on = f", and went on to {', '.join(map(table.words, last['to']))}" if last["to"] else ""
     return f"{what} at {last['at']}{on}"

@@ -1,6 +1,6 @@
-"""A corner of a live cube: the routing of the simulation, whose clients are those of an ordinary hub.
+"""A place of a live network: the routing of the simulation, whose clients are those of an ordinary hub.
 
-The hub's store has the subscriptions, the documents and the log; the corner only decides which documents of others must
+The hub's store has the subscriptions, the documents and the log; the place only decides which documents of others must
 be there (`arrivals`), and tells others of the hub's own. So subscribers use the hub as always: events, deliveries,
 feeds, `why`, and everything else, whoever published a document.
 """
@@ -13,10 +13,9 @@ from dataclasses import replace
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.model import Document
-from triplewire.network.hypercube import CubeTopology, position_of
 from triplewire.network.link import LinkLag, Timing
 from triplewire.network.node import Outbox
-from triplewire.network.routing import NETWORK, DocumentSent, RoutingHub, RoutingState
+from triplewire.network.routing import NETWORK, DocumentSent, RoutingHub, RoutingState, Topology
 from triplewire.network.routing.hubs import OWN
 from triplewire.network.routing.messages import Ask
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
@@ -30,11 +29,13 @@ def signed_text(sent: DocumentSent) -> bytes:
     return json.dumps(said).encode()
 
 
-class LiveCorner(RoutingHub):
-    """A corner that a hub stands at, its own or one that it stands in at; `sign` signs what it publishes."""
+class LivePlace(RoutingHub):
+    """A place that a hub stands at, its own or one that it stands in at; `sign` signs what it publishes."""
 
-    def __init__(self, state: RoutingState, sign: Callable[[bytes], str], *, timing: Timing | None = None) -> None:
-        super().__init__(state, CubeTopology(position_of(state.name)), timing=timing)
+    def __init__(
+        self, state: RoutingState, topology: Topology, sign: Callable[[bytes], str], *, timing: Timing | None = None
+    ) -> None:
+        super().__init__(state, topology, timing=timing)
         self._sign = sign
         self._coming = 0, 0.0
         self.arrivals: list[DocumentSent] = []
@@ -139,7 +140,7 @@ class LiveCorner(RoutingHub):
         return self._sent()
 
     def forget_origin(self, origin: str, now: float) -> Outbox:
-        """The hub at a corner is no member any more: its documents are gone, here and for those behind."""
+        """The hub at a place is no member any more: its documents are gone, here and for those behind."""
         for key, kept in [*self.state.documents.items()]:
             if key[0] == origin:
                 super()._take(kept.came, replace(kept.told, document=None), now)
