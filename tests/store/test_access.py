@@ -6,6 +6,8 @@ import pytest
 
 from store.filling import lines, publish
 from triplewire import Access, Hub
+from triplewire.model.access import OWN, beyond, foreign_list, reach_of
+from triplewire.model.reach import HEIGHTS, NETWORK
 from triplewire.store import EVERYBODY, Store
 
 OPEN, HIDDEN = "urn:open", "urn:hidden"
@@ -150,3 +152,29 @@ def test_a_store_from_before_lists_gets_them_and_its_owners_see_what_is_for_ever
         hub.subscribe(text, id="new", owner="3f9a0c12ab34", viewer="3f9a0c12ab34", scope="graph", start="ever")
         assert len(hub.rows("new")) == 3
         assert list(hub.check()) == []
+
+
+HOMES = (None, "", "ada", "bob")
+LOOKERS = [*HOMES, OWN, *(beyond(home, reach) for home in HOMES for reach in list(HEIGHTS)[1:])]
+
+
+@pytest.mark.parametrize("viewer", LOOKERS)
+def test_a_viewer_who_looks_beyond_the_hub_sees_what_came_from_as_far_as_that(store, viewer):
+    """The store, the lists themselves, and the viewer who stands for this one say the same (N4)."""
+    lists = {
+        "urn:open": None,
+        "urn:ada": Access(["ada"]),
+        "urn:near": foreign_list(1),
+        "urn:town": foreign_list(2),
+        "urn:far": foreign_list(NETWORK),
+    }
+    with store.writing() as writer:
+        numbers = publish(writer, {uri: lines(f"<{uri}> <urn:p> <urn:b>") for uri in lists})
+        writer.access.set([(number, each) for number, each in zip(numbers, lists.values(), strict=True) if each])
+    expected = sorted(uri for uri, each in lists.items() if each is None or each.may_read(viewer))
+    with store.reading() as reader:
+        for one in (viewer, reader.access.sight_of(viewer)):
+            assert sorted(record.uri for record in reader.seen_by(one).documents.listing()) == expected
+    looked = HEIGHTS[reach_of(viewer)]
+    distances = {"urn:near": 1, "urn:town": 2, "urn:far": NETWORK}
+    assert [uri for uri in distances if uri in expected] == [uri for uri, d in distances.items() if d <= looked]

@@ -13,6 +13,7 @@ from triplewire.cli.problems import usage
 
 Format = Literal["table", "jsonl"]
 ScopeName = Literal["document", "graph"]
+NetworkReachName = Literal["hub", "cluster", "super-cluster", "super-super-cluster", "network"]
 StartName = Literal["now", "ever"]
 
 Subscriptions = Annotated[
@@ -47,8 +48,8 @@ Start = Annotated[
     typer.Option("--start", help="Count only what is published from now on, or what was there before as well?"),
 ]
 NetworkReach = Annotated[
-    Literal["hub", "network"],
-    typer.Option("--reach", help="Count what is published at this hub, or at any hub of its network?"),
+    NetworkReachName,
+    typer.Option("--reach", help="Count what is published at this hub, in a unit around it, or in all its network?"),
 ]
 Backfill = Annotated[
     Literal["auto", "now", "later"],

@@ -20,7 +20,7 @@ from triplewire.engine.workers import SharedFinder
 from triplewire.errors import UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Subscription, moment
-from triplewire.model.access import at_home, looks_beyond
+from triplewire.model.access import at_home, reach_of
 from triplewire.store import QueryRecord, Reader, Store, SubscriptionRecord, Writer
 
 
@@ -141,5 +141,5 @@ def described(record: SubscriptionRecord, query: QueryRecord, stale: Mapping[int
         record.description,
         moment(record.paused_since) if record.paused_since else None,
         record.tag,
-        "network" if looks_beyond(query.viewer) else "hub",
+        reach_of(query.viewer),  # type: ignore[arg-type]  # and this as well
     )

@@ -85,7 +85,8 @@ class HubWrites(HubConnection, AnyHub):
         answers already is looked for: "now", before this returns; "later", by a stream or by `backfill`, and nothing is
         heard until then; "auto" is later if the store is large and a stream runs on it. With a `viewer`, it sees the
         documents that this one may read; "" sees those that are for everybody, and without one it sees all. `title` and
-        `description` are for people. With the `reach` "network", what other hubs of the network publish counts too.
+        `description` are for people. With the `reach` "network", what other hubs of the network publish counts too;
+        with that of a unit of a hierarchy ("cluster", …), what those inside it do.
         """
         given = text if isinstance(text, Pattern) else None
         wanted = Subscription(_id(id), str(text), language, scope, start, owner, given, viewer)

@@ -73,7 +73,10 @@ class NewSubscription(QueryText):
         Field(description="The documents that the caller may read; or those that everybody may read."),
     ] = "mine"
     reach: Annotated[
-        NetworkReach, Field(description="Whose documents count: this hub's, or also those of its whole network.")
+        NetworkReach,
+        Field(
+            description="Whose documents count: this hub's, also those of a unit around it, or of its whole network."
+        ),
     ] = "hub"
     title: Title = None
     description: Description = None

@@ -15,8 +15,9 @@ from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
 from triplewire.model.inbox import InboxItem, InboxNews, InboxPage
 from triplewire.model.missed import MissedEvents
 from triplewire.model.natives import Native, Text, native
+from triplewire.model.reach import NetworkReach
 from triplewire.model.row import Row
-from triplewire.model.subscription import NetworkReach, Scope, Sort, Start, Subscription, Summary, SummaryPage
+from triplewire.model.subscription import Scope, Sort, Start, Subscription, Summary, SummaryPage
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
 from triplewire.model.times import Time, bound, moment, spelled
 

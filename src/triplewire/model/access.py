@@ -6,12 +6,15 @@ all accounts of the hub: such a document is for all who belong to it, and for no
 
 Another one, FOREIGN, marks a document that came from another hub of the network. It is there for a viewer who looks at
 the whole network (`beyond`), and for no other, not even for the operator: what was published here is what the hub has.
+If it came from a unit around the hub, the list also names those who look no further than that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+
+from triplewire.model.reach import HEIGHTS, HUB
 
 EVERY_ACCOUNT = "*"
 """In a list: every account of the hub, and every name that a program gives. No account has this name."""
@@ -20,8 +23,11 @@ EVERYBODY = ""
 """A viewer whom no list names: it sees what is for everybody. Nobody has this name."""
 
 
+_LOOKERS = {f"@{reach}": height for reach, height in HEIGHTS.items() if height != HUB}
+"""In a list: those who look beyond their hub, by how far. No account has such a name."""
+
 FOREIGN = "@network"
-"""In a list: those who look at the whole network. No account has this name."""
+"""The last of these: those who look at the whole network."""
 
 OWN = "@hub"
 """A viewer who sees everything but what came from other hubs, as the operator does."""
@@ -30,18 +36,32 @@ EVERYTHING = f"{FOREIGN} {OWN}"
 """A viewer who sees all that is there."""
 
 
-def beyond(viewer: str | None) -> str:
-    """Who sees what a viewer sees, and what came from other hubs.
+def beyond(viewer: str | None, reach: str = "network") -> str:
+    """Who sees what a viewer sees, and what came from other hubs, as far as a reach goes.
 
-    >>> beyond("maja"), beyond(None) == EVERYTHING
-    ('@network maja', True)
+    >>> beyond("maja"), beyond("maja", "cluster"), beyond(None) == EVERYTHING
+    ('@network maja', '@cluster maja', True)
     """
-    return f"{FOREIGN} {OWN if viewer is None else viewer}"
+    return f"@{reach} {OWN if viewer is None else viewer}"
 
 
-def looks_beyond(viewer: str | None) -> bool:
-    """Whether a viewer sees what came from other hubs."""
-    return viewer is not None and viewer.startswith(f"{FOREIGN} ")
+def looker(viewer: str | None) -> str:
+    """How lists name those who look as far beyond their hub as a viewer; "" for one who does not.
+
+    >>> looker("@cluster maja"), looker("maja"), looker(EVERYTHING)
+    ('@cluster', '', '@network')
+    """
+    first, space, _ = ("" if viewer is None else viewer).partition(" ")
+    return first if space and first in _LOOKERS else ""
+
+
+def reach_of(viewer: str | None) -> str:
+    """The reach with which a viewer looks.
+
+    >>> reach_of("@cluster maja"), reach_of("maja")
+    ('cluster', 'hub')
+    """
+    return looker(viewer).removeprefix("@") or "hub"
 
 
 def at_home(viewer: str | None) -> str | None:
@@ -50,7 +70,7 @@ def at_home(viewer: str | None) -> str | None:
     >>> at_home("@network maja"), at_home(EVERYTHING), at_home("maja")
     ('maja', None, 'maja')
     """
-    found = viewer.removeprefix(f"{FOREIGN} ") if viewer is not None else None
+    found = viewer.removeprefix(f"{looker(viewer)} ") if viewer is not None else None
     return None if found == OWN else found
 
 
@@ -67,8 +87,8 @@ def sight_among(viewer: str | None, named: Collection[str]) -> str | None:
         sight = EVERY_ACCOUNT if EVERY_ACCOUNT in named else EVERYBODY
     if FOREIGN not in named:
         return sight
-    if looks_beyond(viewer):
-        return beyond(sight)
+    if looker(viewer) in named:
+        return beyond(sight, reach_of(viewer))
     return OWN if sight is None else sight
 
 
@@ -96,7 +116,7 @@ class Access:
     def may_read(self, viewer: str | None) -> bool:
         """Whether the document is there for a viewer; None is the operator of the hub, who may do everything."""
         if FOREIGN in self.readers:
-            return looks_beyond(viewer)
+            return looker(viewer) in self.readers
         home = at_home(viewer)
         return home is None or _has(self.readers, home) or _has(self.writers, home)
 
@@ -106,6 +126,15 @@ class Access:
 
     def __str__(self) -> str:
         return f"read by {', '.join(self.readers) or 'nobody else'}; changed by {', '.join(self.writers) or 'nobody'}"
+
+
+def foreign_list(distance: int) -> Access:
+    """The list of a document that came from a hub so far away: the height of the smallest unit around both.
+
+    >>> foreign_list(2).readers
+    ('@network', '@super-cluster', '@super-super-cluster')
+    """
+    return Access(readers=[name for name, height in _LOOKERS.items() if height >= distance])
 
 
 def _has(names: Collection[str], account: str) -> bool:

@@ -8,15 +8,13 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from triplewire.errors import SubscriptionError
 from triplewire.model.access import beyond
+from triplewire.model.reach import NetworkReach
 
 Scope = Literal["document", "graph"]
 """Where the triples of one answer come from: one document, or all of them together, whenever they arrived."""
 
 Start = Literal["now", "ever"]
 """What counts: only triples published since the subscription was made (S4), or what was there before as well."""
-
-NetworkReach = Literal["hub", "network"]
-"""Whose documents count: those published at the hub of the subscription, or at any hub of its network."""
 
 Sort = Literal[
     "id", "-id", "title", "-title", "created", "-created", "answers", "-answers", "last_event", "-last_event"
@@ -29,7 +27,7 @@ class Subscription:
     """A query that stands: its text and language, where it looks, since when, and who asked.
 
     `viewer` is on whose behalf it looks: it sees the documents that this one may read. None sees everything, and ""
-    what is for everybody. `reach` says whether it also sees what other hubs of the network publish for everybody.
+    what is for everybody. `reach` says how far away other hubs may be whose documents for everybody it also sees.
     `stale_since` says since when its rows may be out of date, because finding them took more than a limit allows; they
     are found again as soon as that can be done. None: they are what they should be.
     `title` and `description` are for people; feeds, digests and lists call it by its title.
@@ -61,7 +59,7 @@ class Subscription:
     @property
     def sight(self) -> str | None:
         """The viewer whose documents it sees, beyond its hub if it reaches further."""
-        return beyond(self.viewer) if self.reach == "network" else self.viewer
+        return self.viewer if self.reach == "hub" else beyond(self.viewer, self.reach)
 
     @property
     def name(self) -> str:

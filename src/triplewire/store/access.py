@@ -16,7 +16,7 @@ from triplewire.model.access import (
     OWN,
     Access,
     at_home,
-    looks_beyond,
+    looker,
     sight_among,
 )
 from triplewire.store import schema
@@ -32,11 +32,12 @@ def seen(viewer: str | None, document: str) -> tuple[str, tuple[str, ...]]:
     entries = f"SELECT 1 FROM access_entries ae WHERE ae.document = {document} AND ae.account"
     if viewer == OWN:
         return f" AND NOT EXISTS ({entries} = ?)", (FOREIGN,)
-    unlisted = f"NOT EXISTS (SELECT 1 FROM access_lists al WHERE al.document = {document})"
     home = at_home(viewer)
-    assert home is not None, "the operator was looked at before"
+    if home is None:
+        return f" AND (NOT EXISTS ({entries} = ?) OR EXISTS ({entries} = ?))", (FOREIGN, looker(viewer))
+    unlisted = f"NOT EXISTS (SELECT 1 FROM access_lists al WHERE al.document = {document})"
     names = [] if home == EVERYBODY else [home, EVERY_ACCOUNT]
-    names += [FOREIGN] if looks_beyond(viewer) else []
+    names += [looker(viewer)] if looker(viewer) else []
     if not names:
         return f" AND {unlisted}", ()
     return f" AND ({unlisted} OR EXISTS ({entries} IN ({', '.join('?' * len(names))})))", tuple(names)

@@ -61,6 +61,49 @@ def test_one_scenario_tells_clients_the_same_in_simulation_and_between_hubs(tmp_
             assert client.trace("water").lines[-1].startswith("water was told")
 
 
+REACHES = ["hub", "cluster", "super-cluster", "network"]
+TOLD = {
+    "hub": ["<urn:d0>"],
+    "cluster": ["<urn:d0>", "<urn:d1>"],
+    "super-cluster": ["<urn:d0>", "<urn:d1>", "<urn:d2>"],
+    "network": ["<urn:d0>", "<urn:d1>", "<urn:d2>", "<urn:d3>"],
+}
+
+
+def test_subscription_is_told_what_is_published_as_far_as_it_reaches_and_nothing_else(tmp_path):
+    """Also across documents, and when a document goes (N4)."""
+    clusters = ["lindhaven/harbour", "lindhaven/harbour", "lindhaven/hill", "aster/mill"]
+    joined = "SELECT ?a ?b { ?a <urn:theme> ?t . ?b <urn:theme> ?t }"
+    with hierarchy(tmp_path, clusters) as hubs:
+        first = hubs[0]
+        for reach in REACHES:
+            assert first.subscribe(reach, WATER, reach=reach).status_code == 201
+            assert first.subscribe(f"joined {reach}", joined, reach=reach, scope="graph").status_code == 201
+            assert first.get(f"/v1/subscriptions/{reach}").json()["reach"] == reach
+        for number, each in enumerate(hubs):
+            each.publish(f"urn:doc{number}", about(number))
+        wait_for(lambda: len(kinds(first, "joined network")) == 16)
+        for reach in REACHES:
+            assert sorted(kinds(first, reach)) == [f"matched {row}" for row in TOLD[reach]]
+            assert len(kinds(first, f"joined {reach}")) == len(TOLD[reach]) ** 2
+        for number, each in enumerate(hubs[1:], 1):
+            each.retract(f"urn:doc{number}")
+        wait_for(lambda: len(kinds(first, "network")) == 7)
+        for reach in REACHES:
+            gone = [f"unmatched {row}" for row in TOLD[reach][1:]]
+            assert sorted(kinds(first, reach)[len(TOLD[reach]) :]) == gone
+
+
+def test_reach_of_a_unit_is_refused_where_there_are_none(tmp_path):
+    with serving(f"sqlite:///{tmp_path}/cube.db", network="hypercube", deliver=False) as cube:
+        refused = cube.subscribe("water", WATER, reach="cluster")
+        assert refused.status_code == 400
+        assert "has no units: it is one of hub, network" in refused.json()["detail"]
+    with serving(f"sqlite:///{tmp_path}/alone.db", deliver=False) as alone:
+        refused = alone.subscribe("water", WATER, reach="super-cluster")
+        assert "--network hierarchy --cluster NAME" in refused.json()["detail"]
+
+
 def test_hub_of_another_topology_or_depth_is_refused_with_what_to_do(tmp_path):
     with hierarchy(tmp_path, ["harbour"]) as hubs:
         for name, about_it, said in (

@@ -27,7 +27,7 @@ from triplewire.matching.finder.finder import Rows
 from triplewire.matching.incremental import load_pattern
 from triplewire.matching.pages import Terms
 from triplewire.model import Document, Subscription, parse_term
-from triplewire.model.access import at_home
+from triplewire.model.access import at_home, reach_of
 from triplewire.model.foreign import place_of, uri_at
 from triplewire.store import (
     CHANGED,
@@ -106,8 +106,9 @@ def refuse_unmovable(reader: Reader, id: str, after: int) -> None:
     record = record_of(reader, id)
     unread = _unread(reader, record, after)
     reason = ""
-    if id not in reader.network.reaches():
-        reason = 'its reach is "hub": what it asks is here; only one with reach "network" can move'
+    reach = reach_of(query_of(reader, record).viewer)
+    if reach != "network":
+        reason = f'its reach is "{reach}": what it asks is around here; only one with reach "network" can move'
     elif record.first_cursor == UNHEARD:
         reason = "what answers it already is still looked for; move it when that is done"
     elif record.last_cursor != HEARD_ON:

@@ -14,6 +14,7 @@ from triplewire.engine.names import NETWORK
 from triplewire.errors import DocumentError, SubscriptionError
 from triplewire.model import Change, Subscription
 from triplewire.model.foreign import is_foreign
+from triplewire.model.reach import reaches_of
 from triplewire.store import DocumentRecord, Reader, Writer
 
 
@@ -25,14 +26,31 @@ def is_networked(reader: Reader) -> bool:
 def note(writer: Writer, subscriptions: Iterable[Subscription]) -> None:
     """Note which of new subscriptions reach beyond this hub, and since when they count: now, or ever."""
     for each in subscriptions:
-        if each.reach == "network":
-            if not is_networked(writer):
-                reason = (
-                    'its reach is "network", and this hub is of none: start it with `triplewire serve --network '
-                    'hypercube`, or subscribe with reach "hub"'
-                )
-                raise SubscriptionError(reason, subscription=each.id)
+        if each.reach != "hub":
+            _refuse_unknown(writer, each)
             writer.network.reach(each.id, 0 if each.start == "ever" else microseconds())
+
+
+def _refuse_unknown(reader: Reader, subscription: Subscription) -> None:
+    """SubscriptionError for a reach that means nothing here."""
+    known = reader.settings.get(NETWORK)
+    reason = ""
+    if known is None:
+        kind = "hypercube" if subscription.reach == "network" else "hierarchy --cluster NAME"
+        reason = (
+            f'this hub is of no network: start it with `triplewire serve --network {kind}`, or subscribe with "hub"'
+        )
+    elif subscription.reach not in (words := reaches_of(has_units=known.get("kind") == "hierarchy")):
+        reason = f"the network of this hub has no units: it is one of {', '.join(words)}"
+    if reason:
+        raise SubscriptionError(f'its reach is "{subscription.reach}", and {reason}', subscription=subscription.id)
+
+
+def set_kind(writer: Writer, kind: str) -> None:
+    """Note which kind of network a hub is of."""
+    known = writer.settings.get(NETWORK)
+    if known.get("kind") != kind:
+        writer.settings.set(NETWORK, known | {"kind": kind})
 
 
 def tell_others(writer: Writer, revisions: Sequence[Revision]) -> None:

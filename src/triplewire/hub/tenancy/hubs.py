@@ -24,7 +24,8 @@ def hub_of(settings: Settings, name: str, store: str) -> Hub:
             durable=True,
         )
     if settings.network is not None and name == MAIN:
-        return NetworkHub(store, label=settings.network_name, limits=limits, durable=True)
+        about = {"label": settings.network_name, "network": settings.network}
+        return NetworkHub(store, **about, limits=limits, durable=True)
     if settings.edge_of is not None and name == MAIN:
         return Edge(
             store,

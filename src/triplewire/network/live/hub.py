@@ -20,12 +20,13 @@ from triplewire.engine.batch.revisions import revise
 from triplewire.engine.edges.holdings import EDGE
 from triplewire.engine.names import BACKBONE, NETWORK, new_name
 from triplewire.engine.standing import Standing
-from triplewire.engine.subscriptions.reaches import tell_documents
+from triplewire.engine.subscriptions.reaches import set_kind, tell_documents
 from triplewire.errors import NetworkError
 from triplewire.matching.incremental import load_pattern
-from triplewire.model import Access, Document, Publish, Retract
-from triplewire.model.access import FOREIGN
+from triplewire.model import Document, Publish, Retract
+from triplewire.model.access import foreign_list, reach_of
 from triplewire.model.foreign import foreign_uri
+from triplewire.model.reach import HEIGHTS
 from triplewire.network.channels.identities import HubIdentity, read_identity
 from triplewire.network.live.states import Place
 from triplewire.network.routing import DocumentSent
@@ -36,7 +37,6 @@ Deed = Callable[[Writer, Standing], Any]
 
 _PAGE = 1_000
 _GRAPH = "graph"
-_LISTED = Access(readers=[FOREIGN])
 
 
 class OutgoingDocument(NamedTuple):
@@ -52,14 +52,28 @@ class OutgoingDocument(NamedTuple):
     is_kept: bool = True
 
 
-class NetworkHub(Hub):
-    """A hub whose subscriptions may reach into a network; `label` is how its name there begins, the first time."""
+class Reaching(NamedTuple):
+    """What a subscription asks of the network, since when, in seconds, and how far (`model.reach`)."""
 
-    def __init__(self, url: str | Path = ":memory:", *, label: str = "hub", **options: Any) -> None:
+    pattern: Pattern
+    since: float
+    reach: int
+
+
+class NetworkHub(Hub):
+    """A hub whose subscriptions may reach into a network of a kind.
+
+    `label` is how its name there begins, the first time.
+    """
+
+    def __init__(
+        self, url: str | Path = ":memory:", *, label: str = "hub", network: str = "hypercube", **options: Any
+    ) -> None:
         super().__init__(url, **options)
         try:
             with self._writing() as writer:
                 self.identity = _identity(writer) or self._begun(writer, label)
+                set_kind(writer, network)
         except BaseException:
             super().close()
             raise
@@ -91,17 +105,18 @@ class NetworkHub(Hub):
         with self.store.reading() as reader:
             return reader.subscriptions.last_change()
 
-    def reaching(self) -> dict[str, tuple[Pattern, float]]:
-        """What subscriptions ask of the network, and since when: by their ids, or a part of one."""
+    def reaching(self) -> dict[str, Reaching]:
+        """What subscriptions ask of the network: by their ids, or a part of one."""
         with self.store.reading() as reader:
             reaches = reader.network.reaches()
             records = [record for record in reader.subscriptions.find(list(reaches)) if record is not None]
             queries = reader.queries.by_ids([record.query for record in records])
-        found: dict[str, tuple[Pattern, float]] = {}
+        found: dict[str, Reaching] = {}
         for record, query in zip(records, queries, strict=True):
             if query is not None:
+                reach = HEIGHTS[reach_of(query.viewer)]
                 for place, pattern in enumerate(interests_of(load_pattern(query.pattern), query.scope)):
-                    found[f"{record.id} {place}"] = pattern, reaches[record.id] / 1e6
+                    found[f"{record.id} {place}"] = Reaching(pattern, reaches[record.id] / 1e6, reach)
         return found
 
     def outgoing(self, limit: int = _PAGE) -> list[OutgoingDocument]:
@@ -113,27 +128,29 @@ class NetworkHub(Hub):
 
     def take_step(
         self,
-        arrivals: Sequence[DocumentSent],
+        arrivals: Sequence[tuple[DocumentSent, int]],
         changes: Mapping[Place, str | None],
         told: Sequence[int],
         deeds: Sequence[Deed] = (),
     ) -> list[Any]:
-        """Make a step of the node durable, with what it brings: each document is a batch of its own.
+        """Make a step of the node durable, with what it brings: documents, each a batch of its own, and their distance.
 
         Invariant: the node's state, the documents that came with it, and what it has told of this hub's own, are
         written in one transaction; with it what is to be done in the same one, of which it gives the results.
         """
         with self._writing() as writer:
-            for sent in arrivals:
-                self._take(writer, sent)
+            for sent, distance in arrivals:
+                self._take(writer, sent, distance)
             writer.network.set_state(changes)
             writer.network.told(told)
             return [do(writer, self._standing) for do in deeds]
 
-    def _take(self, writer: Writer, sent: DocumentSent) -> None:
+    def _take(self, writer: Writer, sent: DocumentSent, distance: int) -> None:
         uri = foreign_uri(sent.origin, sent.uri)
-        kept = sent.document
-        change = Retract(uri) if kept is None else Publish(Document(uri, kept.ntriples, kept.xml), access=_LISTED)
+        change: Publish | Retract = Retract(uri)
+        if sent.document is not None:
+            document = Document(uri, sent.document.ntriples, sent.document.xml)
+            change = Publish(document, access=foreign_list(distance))
         revisions = revise(writer, [change])
         if revisions:
             strong = self._book.strong(writer)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol
 from triplewire.errors import ChannelRefused, NetworkError, StoreError, TriplewireError
 from triplewire.network.link import Timing
 from triplewire.network.live.council import Council, Message
-from triplewire.network.live.hub import Deed, NetworkHub
+from triplewire.network.live.hub import Deed, NetworkHub, Reaching
 from triplewire.network.live.passages import PassageLog
 from triplewire.network.live.places import LivePlace
 from triplewire.network.live.stands import PlaceStand
@@ -370,14 +370,14 @@ class LiveNode:
             self._inputs.put(Input("wake"))  # there may be more
         return ""
 
-    def _watch(self, home: LivePlace, wanted: dict[str, tuple[Any, float]], now: float) -> None:
+    def _watch(self, home: LivePlace, wanted: dict[str, Reaching], now: float) -> None:
         known = home.state.subscriptions
-        for id in [*known]:
-            if id not in wanted or wanted[id] != (known[id].pattern, known[id].since):
+        for id, there in [*known.items()]:
+            if wanted.get(id) != (there.pattern, there.since, there.reach):
                 self._stand.carry(home.name, home.unwatch(id, now))
-        for id, (pattern, since) in wanted.items():
+        for id, asked in wanted.items():
             if id not in known:
-                self._stand.carry(home.name, home.watch(id, pattern, since, now))
+                self._stand.carry(home.name, home.watch(id, asked.pattern, asked.since, now, asked.reach))
 
     def _leave(self, now: float) -> None:
         self.council.refuse_to_leave()
@@ -396,7 +396,7 @@ class LiveNode:
     def _commit(self) -> None:
         """Make it durable, then let messages go."""
         stand = self._stand
-        arrivals = [sent for own in stand.places.values() for sent in own.arrivals]
+        arrivals = [(sent, own.distance(sent.origin)) for own in stand.places.values() for sent in own.arrivals]
         changes: dict[Place, str | None] = self._book.difference(stand.records)
         plain = self.council.plain()
         council = None if plain is None else json.dumps(plain)

@@ -45,9 +45,9 @@ class LivePlace(RoutingHub):
 
     # -- the hub's own
 
-    def watch(self, id: str, pattern: Pattern, since: float, now: float) -> Outbox:
+    def watch(self, id: str, pattern: Pattern, since: float, now: float, reach: int = NETWORK) -> Outbox:
         """A subscription of the hub reaches into the network; it counts what is published after `since`."""
-        self._begin(ClientSubscription(id, "", pattern, since), now)
+        self._begin(ClientSubscription(id, "", pattern, since, reach), now)
         self._hold(self.state.subscriptions[id])
         return self._sent()
 
@@ -149,6 +149,10 @@ class LivePlace(RoutingHub):
     def wanting(self, key: Key) -> Collection[str]:
         """The subscriptions of the hub that a document is here for."""
         return self._watches.holders(key)
+
+    def distance(self, origin: str) -> int:
+        """How far away the hub at a place is: the height of the smallest unit around both (`model.reach`)."""
+        return self._topology.distance(origin)
 
     def lag(self, peer: str, now: float) -> LinkLag:
         """How far this end of a link is behind."""

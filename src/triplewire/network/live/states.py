@@ -8,7 +8,7 @@
     heard, told     place, neighbour             what a neighbour advertises, and was told of
     interest        position, neighbour, digest  an interest of a neighbour, and since when
     asked           position, neighbour, digest  an interest that a neighbour was told of
-    subscription    place, id                    a pattern, and since when
+    subscription    place, id                    a pattern, since when, and how far
     document        place, origin, uri           its version, where it came from, who has it, who wants it here
     question        place                        what the hub was asked for which this one stands in
 
@@ -234,8 +234,8 @@ def _interest_row(
 
 def _subscription_row(record: PlaceRecord, id: str) -> Row:
     known = record.state.subscriptions.get(id)
-    value = _GONE if known is None else (known.pattern, known.since)
-    return ("subscription", f"{record.at} {id}"), value, lambda value: [dump_pattern(value[0]), value[1]]
+    value = _GONE if known is None else (known.pattern, known.since, known.reach)
+    return ("subscription", f"{record.at} {id}"), value, lambda value: [dump_pattern(value[0]), *value[1:]]
 
 
 def _document_row(record: PlaceRecord, key: Key, wanting: Iterable[str] | None = None) -> Row:
@@ -348,8 +348,8 @@ def _read_asked(state: RoutingState, name: str, told: Any) -> None:
 
 
 def _read_subscription(state: RoutingState, id: str, told: Any) -> None:
-    text, since = told
-    state.subscriptions[id] = ClientSubscription(id, "", read_pattern(text), since)
+    text, since, *reach = told  # a reach was not written before there were units
+    state.subscriptions[id] = ClientSubscription(id, "", read_pattern(text), since, *reach)
 
 
 def _read_document(state: RoutingState, name: str, told: Any) -> None:

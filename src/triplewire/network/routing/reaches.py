@@ -1,21 +1,15 @@
-"""Reach: how far a subscription, an advertisement or a document goes (N4).
-
-It is the height of the widest unit that it may be known in: 0 is the hub alone, 1 its cluster, and so on. In a network
-without units there are two heights: the hub, and everybody.
-"""
+"""How far a subscription, an advertisement or a document goes, as a height (`model.reach`)."""
 
 from __future__ import annotations
 
-HUB = 0
-NETWORK = 1 << 8
-"""Higher than any unit."""
+from triplewire.model.reach import HEIGHTS, HUB, NETWORK, reaches_of
 
-_HEIGHTS = {"hub": HUB, "cluster": 1, "super-cluster": 2, "super-super-cluster": 3, "network": NETWORK}
+__all__ = ["HUB", "NETWORK", "height_of"]
 
 
 def height_of(reach: str, *, has_units: bool) -> int:
     """The height that a word means; one that is higher than the network is means all of it."""
-    words = [word for word, height in _HEIGHTS.items() if has_units or height in (HUB, NETWORK)]
+    words = reaches_of(has_units=has_units)
     if reach not in words:
         raise ValueError(f"reach is one of {', '.join(words)} here, and not {reach!r}")
-    return _HEIGHTS[reach]
+    return HEIGHTS[reach]
