@@ -184,7 +184,7 @@ def test_answers_are_bounded_at_each_hub_and_those_who_were_told_them_let_go_too
         found(sim, client.find(ASKED % theme))
     assert sim.messages["gone answers"] > 0
     assert net.answers.kept <= 2 * (1 + len(net.nodes))
-    assert all(len(net.hub(node).state.cache.kept) <= 2 for node in net.nodes)
+    assert all(len(net.hub(node).book.cache.kept) <= 2 for node in net.nodes)
     assert 0 < net.answers.rate < 1
 
 

@@ -16,7 +16,7 @@ from triplewire.network.hierarchy.answers import (
     StoredPublication,
 )
 from triplewire.network.hierarchy.membership import BrokerMember, UnitMembership, units_named
-from triplewire.network.hierarchy.queries import BrokerHub, BrokerState
+from triplewire.network.hierarchy.queries import BrokerHub, BrokerState, QueryBook, QueryingHub
 from triplewire.network.hierarchy.standbys import (
     ControllerHub,
     StandbyNode,
@@ -53,6 +53,8 @@ __all__ = [
     "Path",
     "QueryAnswered",
     "QueryAsked",
+    "QueryBook",
+    "QueryingHub",
     "Sought",
     "StandbyNode",
     "StandbyState",

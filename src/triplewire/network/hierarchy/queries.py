@@ -11,12 +11,13 @@ has given (`answers`), and need not ask again.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
+from triplewire.matching import Index
 from triplewire.model import Access, Document
 from triplewire.model.access import EVERYBODY
 from triplewire.network.hierarchy.answers import (
@@ -34,8 +35,9 @@ from triplewire.network.hierarchy.answers import (
     UnitTold,
     told_of,
 )
+from triplewire.network.link import Timing
 from triplewire.network.node import Outbox
-from triplewire.network.routing import Advertisement, RoutesTold
+from triplewire.network.routing import Advertisement, RoutesTold, RoutingHub, RoutingState, Topology
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.items import ItemIndex
 from triplewire.network.routing.messages import DocumentSent
@@ -77,11 +79,13 @@ class QueryTask:
             self.came, self.distance, asked.account, asked.pattern, asked.reach, asked.wanted, asked.sought
         )
 
-    def take(self, found: tuple[FoundItem, ...], silent: tuple[str, ...] = ()) -> None:
-        """Something is found: each counts once, and not more than are wanted."""
-        for item in found:
-            if self.wanted is None or self.wanted > 0:
+    def take(self, found: Iterable[FoundItem], silent: tuple[str, ...] = ()) -> None:
+        """Something is found: each counts once, and not more than are wanted; then no more is looked for."""
+        if self.wanted != 0:
+            for item in found:
                 self.found.setdefault(_identity(item, self.asked.sought), item)
+                if self.wanted == 0:
+                    break
         self.silent.extend(unit for unit in silent if unit not in self.silent)
 
 
@@ -93,8 +97,8 @@ def _identity(item: FoundItem, sought: Sought) -> tuple[Any, ...]:
 
 
 @dataclass(slots=True)
-class BrokerState(MovingState):
-    """What a hub of a hierarchy must not lose: also queries that it works on, those that are done, and what it keeps.
+class QueryBook:
+    """The queries that a hub works on, those that are done, the answers that it keeps, and what it looks in.
 
     `publications` has the versions of documents that were published here, those that are past among them, and `lists`
     by their ids the advertisements that not everybody may find.
@@ -107,10 +111,20 @@ class BrokerState(MovingState):
     publications: deque[DocumentSent] = field(default_factory=lambda: deque(maxlen=_MOST_PUBLICATIONS))
 
 
-class BrokerHub(MovingHub):
-    """A hub of a hierarchy, which also answers queries."""
+class QueryingHub(RoutingHub):
+    """A hub of a hierarchy, which also answers queries; `book` has what it knows of them."""
 
-    state: BrokerState
+    def __init__(
+        self,
+        state: RoutingState,
+        topology: Topology,
+        *,
+        timing: Timing | None = None,
+        short_cut: bool = True,
+        book: QueryBook | None = None,
+    ) -> None:
+        super().__init__(state, topology, timing=timing, short_cut=short_cut)
+        self.book = QueryBook() if book is None else book
 
     # -- clients
 
@@ -130,22 +144,22 @@ class BrokerHub(MovingHub):
 
     def advertise(self, id: str, advertisement: Advertisement, now: float, *, access: Access | None = None) -> Outbox:
         """See `RoutingHub.advertise`; with a list, only those whom it names find the advertisement."""
-        if self.state.lists.get(id) != access:
-            self.state.lists.pop(id, None)
+        if self.book.lists.get(id) != access:
+            self.book.lists.pop(id, None)
             if access is not None:
-                self.state.lists[id] = access
+                self.book.lists[id] = access
             self._let_go_of(lambda key, parts: key.sought == "advertisements", now)
         return super().advertise(id, advertisement, now)
 
     def withdraw(self, id: str, now: float) -> Outbox:
         """See `RoutingHub.withdraw`."""
-        self.state.lists.pop(id, None)
+        self.book.lists.pop(id, None)
         return super().withdraw(id, now)
 
     def found(self, id: str) -> FoundDocuments:
         """What a client's query has found so far."""
-        is_done = id in self.state.answers
-        task = self.state.answers[id] if is_done else self.state.queries[id]
+        is_done = id in self.book.answers
+        task = self.book.answers[id] if is_done else self.book.queries[id]
         found = [*task.found.values()]
         sent = [item for item in found if isinstance(item, DocumentSent)]
         advertised = tuple(item for item in found if isinstance(item, FoundAdvertisement))
@@ -162,18 +176,20 @@ class BrokerHub(MovingHub):
     # -- neighbours
 
     def connect(self, peer: str, now: float) -> Outbox:
-        """See `MovingHub.connect`; a new neighbour may know more."""
-        if peer not in self.state.links and peer not in self.state.companions:
+        """See `RoutingHub.connect`; a new neighbour may know more."""
+        known = peer in self.state.heard_items
+        frames = super().connect(peer, now)
+        if not known and peer in self.state.heard_items:
             self._let_go_of(lambda key, parts: True, now)
-        return super().connect(peer, now)
+        return [*frames, *self._sent()]
 
     def hear(self, peer: str, body: Any, now: float) -> None:
-        """See `MovingHub.hear`."""
+        """See `RoutingHub.hear`."""
         match body:
             case QueryAsked():
                 self._begin_query(peer, body, now)
             case QueryAnswered(id, found, silent, kept):
-                task = self.state.queries.get(id)
+                task = self.book.queries.get(id)
                 if task is not None and peer in task.waiting:
                     task.waiting.remove(peer)
                     task.take(found, silent)
@@ -187,28 +203,28 @@ class BrokerHub(MovingHub):
                 super().hear(peer, body, now)
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
-        """See `MovingHub.hear_all`; one that begins anew does not know what it has answered."""
+        """See `RoutingHub.hear_all`; one that begins anew does not know what it has answered."""
         super().hear_all(peer, body, now)
         self._let_go_of(lambda key, parts: True, now)
         for asked in body.queries if isinstance(body, UnitTold) else ():
             self._begin_query(peer, asked, now)
 
     def all_for(self, peer: str) -> RoutesTold:
-        """See `MovingHub.all_for`; one that begins anew does not know what it was asked."""
+        """See `RoutingHub.all_for`; one that begins anew does not know what it was asked."""
         told = super().all_for(peer)
-        if peer in self.state.companions:
-            return told
-        waiting = [task for task in self.state.queries.values() if peer in task.waiting]
+        if peer not in self.state.heard_items:
+            return told  # it is no neighbour of the tree
+        waiting = [task for task in self.book.queries.values() if peer in task.waiting]
         queries = tuple(replace(task.asked, wanted=task.wanted) for task in waiting)
         return UnitTold(told.advertised, told.interests, told.documents, queries)
 
     def awaited(self) -> set[str]:
         """The neighbours whose answers queries wait for."""
-        return {peer for task in self.state.queries.values() for peer in task.waiting}
+        return {peer for task in self.book.queries.values() for peer in task.waiting}
 
     def miss(self, peer: str, now: float) -> Outbox:
         """A neighbour has been silent for long: queries go on without it."""
-        for task in [*self.state.queries.values()]:
+        for task in [*self.book.queries.values()]:
             if peer in task.waiting:
                 task.waiting.remove(peer)
                 task.take((), (peer,))
@@ -218,17 +234,17 @@ class BrokerHub(MovingHub):
     # -- queries
 
     def _begin_query(self, came: str, asked: QueryAsked, now: float) -> None:
-        task = self.state.queries[asked.id] = QueryTask(asked, came, self._topology.distance(asked.asker))
-        kept = self.state.cache.find(task.key)
+        task = self.book.queries[asked.id] = QueryTask(asked, came, self._topology.distance(asked.asker))
+        kept = self.book.cache.find(task.key)
         if kept is not None:
             task.take(kept.found)
             self._answer(task, kept.name, now)
             return
-        task.take(tuple(self._own_answers(asked, task.distance)))
+        task.take(self._own_answers(asked, task.distance))
         task.left = [peer for peer in self.state.heard_items if peer != came and self._may_know(peer, asked)]
         self._go_on(task, now)
 
-    def _own_answers(self, asked: QueryAsked, distance: int) -> list[FoundItem]:
+    def _own_answers(self, asked: QueryAsked, distance: int) -> Iterable[FoundItem]:
         """What is here and matches, the newest first."""
         if asked.sought == "advertisements":
             return [
@@ -239,24 +255,24 @@ class BrokerHub(MovingHub):
                 and distance <= min(asked.reach, max(item.reach for item in items))
                 and ItemIndex(items).could_match(asked.pattern)
             ]
+        return self._own_documents(asked, distance)
+
+    def _own_documents(self, asked: QueryAsked, distance: int) -> Iterator[DocumentSent]:
         own = (
-            [*self.state.publications]
+            [*self.book.publications]
             if asked.sought == "publications"
             else [kept.told for (origin, _), kept in self.state.documents.items() if origin == self.name]
         )
-        found = [
-            told
-            for told in own
-            if told.document is not None
-            and told.is_for(asked.account)
-            and distance <= min(told.reach, asked.reach)
-            and asked.pattern.rows_in(told.document, EMPTY)
-        ]
-        return [*sorted(found, key=lambda told: -told.time)]
+        index = Index()
+        index.add("asked", asked.pattern)
+        for told in sorted(own, key=lambda told: -told.time):
+            is_seen = told.is_for(asked.account) and distance <= min(told.reach, asked.reach)
+            if told.document is not None and is_seen and index.match(told.document):
+                yield told
 
     def _lists(self, id: str, account: str) -> bool:
         """Whether an account may find an advertisement."""
-        access = self.state.lists.get(id)
+        access = self.book.lists.get(id)
         return access is None or access.may_read(account)
 
     def _may_know(self, peer: str, asked: QueryAsked) -> bool:
@@ -283,12 +299,12 @@ class BrokerHub(MovingHub):
             self._answer(task, self._keep(task, now), now)
 
     def _answer(self, task: QueryTask, kept: str, now: float) -> None:
-        del self.state.queries[task.asked.id]
+        del self.book.queries[task.asked.id]
         if task.came:
             answer = QueryAnswered(task.asked.id, tuple(task.found.values()), tuple(task.silent), kept)
             self.tell(task.came, answer, now)
         else:
-            self.state.answers[task.asked.id] = task
+            self.book.answers[task.asked.id] = task
 
     # -- answers that are kept
 
@@ -297,7 +313,7 @@ class BrokerHub(MovingHub):
         if not task.is_kept or task.silent:
             return ""
         answer = KeptAnswer(task.asked.id, tuple(task.found.values()), frozenset(task.parts))
-        name, gone = self.state.cache.keep(task.key, answer)
+        name, gone = self.book.cache.keep(task.key, answer)
         self._tell_gone(gone, now)
         return name
 
@@ -306,10 +322,10 @@ class BrokerHub(MovingHub):
 
         `is_gone` is asked with the key of an answer and with its parts.
         """
-        for task in self.state.queries.values():
+        for task in self.book.queries.values():
             if is_gone(task.key, frozenset(task.parts)):
                 task.is_kept = False
-        self._tell_gone(self.state.cache.drop(lambda key, answer: is_gone(key, answer.parts)), now)
+        self._tell_gone(self.book.cache.drop(lambda key, answer: is_gone(key, answer.parts)), now)
 
     def _tell_gone(self, gone: dict[AnswerKey, KeptAnswer], now: float) -> None:
         for peer, names in told_of(gone.items()).items():
@@ -332,8 +348,9 @@ class BrokerHub(MovingHub):
 
     def _published(self, told: DocumentSent) -> list[Document | None]:
         """Remember a version that is published; gives the one that is forgotten for it."""
-        publications = self.state.publications
-        forgotten = [publications[0].document] if len(publications) == publications.maxlen else []
+        publications = self.book.publications
+        is_full = len(publications) == publications.maxlen
+        forgotten = [publications[0].document] if publications and is_full else []
         if told.document is not None:
             publications.append(told)
         return forgotten
@@ -364,3 +381,21 @@ class BrokerHub(MovingHub):
         super()._advertise_on(changed, now, came)
 
     _advertised_anew = False
+
+
+@dataclass(slots=True)
+class BrokerState(MovingState):
+    """What a hub of a hierarchy must not lose: also what it knows of queries."""
+
+    book: QueryBook = field(default_factory=QueryBook)
+
+
+class BrokerHub(QueryingHub, MovingHub):
+    """A hub of a hierarchy whose clients may move, and that must not lose a query."""
+
+    state: BrokerState
+
+    def __init__(
+        self, state: BrokerState, topology: Topology, *, timing: Timing | None = None, short_cut: bool = True
+    ) -> None:
+        super().__init__(state, topology, timing=timing, short_cut=short_cut, book=state.book)

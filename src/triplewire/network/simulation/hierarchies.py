@@ -20,6 +20,7 @@ from triplewire.network.hierarchy import (
     ControllerHub,
     FoundDocuments,
     Path,
+    QueryBook,
     Sought,
     StandbyNode,
     StandbyState,
@@ -99,7 +100,7 @@ class HierarchyNetwork(HostedNetwork):
         return kind(state, self._topology(state.name), timing=TIMING, short_cut=self._short_cut)
 
     def _empty(self, name: str, epoch: str, stands_in: bool) -> BrokerState:
-        return BrokerState(name, epoch, stands_in=stands_in, cache=AnswerCache(self._most_answers))
+        return BrokerState(name, epoch, stands_in=stands_in, book=QueryBook(cache=AnswerCache(self._most_answers)))
 
     def _count(self, name: str) -> None:
         """What standbys are told is counted in `messages`, as steps; it is no work of routing."""
@@ -133,7 +134,7 @@ class HierarchyNetwork(HostedNetwork):
     @property
     def answers(self) -> AnswerCount:
         """How many queries were answered with an answer that was kept, at all hubs that are up, and how many not."""
-        caches = [hub.state.cache for hub in self._world.nodes.values() if isinstance(hub, BrokerHub)]
+        caches = [hub.book.cache for hub in self._world.nodes.values() if isinstance(hub, BrokerHub)]
         sums = (sum(part) for part in zip(*((each.hits, each.misses, len(each.kept)) for each in caches), strict=True))
         return AnswerCount(*sums)
 
