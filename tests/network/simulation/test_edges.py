@@ -206,6 +206,11 @@ def test_edge_holds_the_strong_closure_of_its_rules_after_any_history(seed):
     lived(seed, 10)
 
 
+def test_change_that_waits_goes_to_the_heir_of_a_home_that_left_while_its_hub_was_down():
+    """The home leaves after it was sent the change, and before it has it; the hub that sent it knows only later."""
+    lived(11_180, 40)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(10_000, 10_020))
 def test_edge_holds_the_strong_closure_of_its_rules_after_long_histories(first):
