@@ -18,6 +18,7 @@ from triplewire.network.channels.dialling import LINK
 from triplewire.network.channels.handshake import DIALS, HandshakeEnd
 from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.channels.spelling import spelled_frame
+from triplewire.network.hierarchy import QueryAsked
 from triplewire.network.link import Hello, LogEntry
 from triplewire.network.live.places import signed_text
 from triplewire.network.live.spelling import ROUTED
@@ -26,6 +27,7 @@ from triplewire.network.routing.interests import interest_of
 from triplewire.network.routing.messages import Ask
 from triplewire.store import Store
 
+ANYTHING = compile("ASK { ?s <urn:p> ?o }", language="sparql")
 EVE, OTHER, STRANGER = (HubIdentity.new(name) for name in ("eve", "other", "stranger"))
 
 
@@ -161,9 +163,10 @@ def forgery(origin: str, identity: HubIdentity | None = None) -> DocumentSent:
         (Ask("corner-0", "urn:doc", 1, ("corner-3",)), "whose path does not end there"),
         (Ask("corner-0", "urn:doc", 1, ("corner-1", "corner-2")), "corners are no neighbours"),
         (Ask("corner-0", "urn:doc", 1, ("corner-2", "corner-0", "corner-2")), "goes round in a circle"),
-        (Subscribe(((interest_of(compile("ASK { ?s <urn:p> ?o }", language="sparql")), 1.0),), ()), None),
+        (QueryAsked("q", "corner-1", ANYTHING, 256, None), "those climb in a hierarchy only"),
+        (Subscribe(((interest_of(ANYTHING), 1.0),), ()), None),
     ],
-    ids=["unsigned", "signed by another", "of the reader", "of another", "of nowhere near", "of no corner", *"abcd"],
+    ids=["unsigned", "signed by another", "of the reader", "of another", "of nowhere near", "of no corner", *"abcde"],
 )
 def test_member_that_forges_origins_and_paths(pair, body, line, caplog):
     """It is let in; what others publish it cannot make up."""

@@ -91,6 +91,9 @@ COMMANDS = {
         _HUB,
     ),
     "query": Announced("query:run", "Ask the current metadata: SELECT, ASK, CONSTRUCT or DESCRIBE.", _HUB),
+    "find": Announced(
+        "find:run", "Look for documents that match a query now, the newest first; nothing is registered.", _HUB
+    ),
     "run": Announced("run:run", "Apply changes to a hub as they come, on Spark, until it is stopped (Ctrl-C).", _HUB),
     "status": Announced("run:status", "Say how the stream into a hub is doing, as it told last, and what waits.", _HUB),
     "rejected": Announced("run:rejected", "Show what a stream could not apply, and why.", _HUB),

@@ -49,7 +49,7 @@ from triplewire.model import (
     Time,
 )
 from triplewire.model.flat import triples_in
-from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.tables import Events, Outcome, RowPage, Rows, SearchResult
 from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChanges, PassedTold
 from triplewire.wire.changes import AccessTold, BatchTold
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json
@@ -58,6 +58,7 @@ from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
 from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, TraceTold
+from triplewire.wire.searches import SearchTold
 from triplewire.wire.subscriptions import MissedTold, SubscriptionPage, SubscriptionTold
 
 _ANSWERS = "application/sparql-results+json, application/n-triples"
@@ -428,6 +429,18 @@ class Client(Connection, AnyHub):
     ) -> Told:
         wanted = query_as_json(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
         return Told.of(self._json("POST", "/preview", json=wanted))
+
+    def find(
+        self,
+        text: str,
+        *,
+        language: str = "xpath",
+        limit: int = 100,
+        prefixes: Mapping[str, str] | None = None,
+        reach: NetworkReach = "hub",
+    ) -> SearchResult:
+        wanted = query_as_json(text, language, prefixes) | {"limit": limit, "reach": reach}
+        return self._read(SearchTold, "POST", "/find", json=wanted).result
 
     def query(
         self, sparql: str, *, prefixes: Mapping[str, str] | None = None

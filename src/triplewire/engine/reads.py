@@ -18,7 +18,7 @@ from triplewire.engine.inspect.replica import Results
 from triplewire.engine.inspect.resources import Resource, Version
 from triplewire.engine.inspect.summaries import Sees
 from triplewire.engine.subscriptions import absences, registrations
-from triplewire.errors import UnknownDocument
+from triplewire.errors import BadRequest, UnknownDocument
 from triplewire.model import (
     Access,
     Document,
@@ -26,6 +26,7 @@ from triplewire.model import (
     InboxNews,
     InboxPage,
     MissedEvents,
+    NetworkReach,
     Scope,
     Sort,
     Start,
@@ -36,7 +37,7 @@ from triplewire.model import (
 )
 from triplewire.schema import Schema
 from triplewire.store import BackfillRecord, BatchRecord, EventRecord, Reader, Rejection, SubscriptionRecord
-from triplewire.tables import Events, RowPage, Rows
+from triplewire.tables import Events, RowPage, Rows, SearchResult
 from triplewire.wire.hubs import PAGE, AnyHub
 
 _BETWEEN_LOOKS = 0.5
@@ -224,13 +225,18 @@ class HubReads(HubConnection, AnyHub):
         limit: int = 100,
         prefixes: Mapping[str, str] | None = None,
         viewer: str | None = None,
-    ) -> list[Document]:
-        """Stored documents that match a query now, newest first, not more than `limit` (N3); nothing is registered."""
+        reach: NetworkReach = "hub",
+    ) -> SearchResult:
+        """See `AnyHub.find`; a store alone asks nobody else."""
         if limit < 0:
             raise ValueError(f"limit must not be below 0, and is {limit}")
+        if reach != "hub":
+            raise BadRequest(
+                f'its reach is "{reach}", and a store alone asks no other hub: ask the service, by its url'
+            )
         with self._reading() as reader:
             pattern = registrations.compiled(reader, text, language, prefixes)
-            return resources.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit)
+            return SearchResult(resources.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit))
 
     # -- metadata
 

@@ -31,6 +31,7 @@ from triplewire.hub.routes import (
     networks,
     page,
     questions,
+    searches,
     subscriptions,
     upkeep,
     uploads,
@@ -54,6 +55,7 @@ _ROUTES = (
     backbones,
     networks,
     questions,
+    searches,
     metadata,
     browsing,
     xml_rpc,
@@ -91,7 +93,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.service = service
     for router in (*(module.router for module in _ROUTES), networks.channels, links.channels):
         app.router.routes.extend(router.routes)  # as they are: `include_router` would derive each anew for this service
-    service.metrics.watch(service.tenants, lambda: service.deliverer)
+    service.metrics.watch(service.tenants, lambda: service.deliverer, lambda: service.federation)
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
     app.add_middleware(Guarded)

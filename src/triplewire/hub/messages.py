@@ -133,6 +133,16 @@ class PreviewQuery(QueryText):
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 
+class FindQuery(QueryText):
+    """A query for documents that are there."""
+
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+    reach: Annotated[NetworkReach, Field(description="How far away other hubs of the hierarchy may be.")] = "hub"
+    wait: Annotated[float, Field(gt=0, le=60, allow_inf_nan=False, description="Seconds to wait for other hubs.")] = (
+        10.0
+    )
+
+
 class WhyRow(Message):
     """A row to explain: its terms by variable."""
 

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from triplewire.deliver import Deliverer
 from triplewire.deliver.dispatcher import Dispatcher
 from triplewire.hub.tenancy.tenants import Tenant, Tenants
+from triplewire.network.live import Federation
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
@@ -36,9 +37,19 @@ class Metrics:
         )
         self.streams = Gauge("triplewire_streams", "Event streams that are open.", registry=self.registry)
 
-    def watch(self, tenants: Tenants, deliverer: Callable[[], Deliverer | None]) -> None:
-        """Tell of the tenants' intakes and quotas, and of what became of deliveries, once there is a deliverer."""
-        for collect in (partial(_intakes, tenants), partial(_quotas, tenants), lambda: _deliveries(deliverer() or ())):
+    def watch(
+        self,
+        tenants: Tenants,
+        deliverer: Callable[[], Deliverer | None],
+        federation: Callable[[], Federation | None] = lambda: None,
+    ) -> None:
+        """Tell of the tenants' intakes and quotas, of what became of deliveries, and of a network, if there is one."""
+        for collect in (
+            partial(_intakes, tenants),
+            partial(_quotas, tenants),
+            lambda: _deliveries(deliverer() or ()),
+            lambda: _answers(federation()),
+        ):
             self.registry.register(_Watched(collect))
 
     def text(self) -> bytes:
@@ -109,6 +120,17 @@ def _deliveries(dispatchers: Iterable[Dispatcher]) -> Iterable[Metric]:
         for (kind, state), count in dispatcher.states().items():
             states.add_metric([dispatcher.name, kind, state], count)
     return [*counters.values(), states]
+
+
+def _answers(federation: Federation | None) -> Iterable[Metric]:
+    """Answers to queries of a hierarchy that are kept here, for others too (N5)."""
+    counters = _counters("network_answers", [], hits="Queries answered with what was kept.", misses="Others.")
+    kept = GaugeMetricFamily("triplewire_network_answers_kept", "Answers that are kept.")
+    for cache in () if federation is None else [federation.answers]:
+        counters["hits"].add_metric([], cache.hits)
+        counters["misses"].add_metric([], cache.misses)
+        kept.add_metric([], cache.kept)
+    return [*counters.values(), kept]
 
 
 class Measured:

@@ -8,7 +8,7 @@ of these is asked for.
 """
 
 from triplewire.tables.layouts import EventLayout, Layout, RowLayout
-from triplewire.tables.lists import Events, Outcome, RowPage, Rows
+from triplewire.tables.lists import Events, Outcome, RowPage, Rows, SearchResult
 from triplewire.tables.writers import FORMATS, FileFormat, FileWriter
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "RowLayout",
     "RowPage",
     "Rows",
+    "SearchResult",
 ]

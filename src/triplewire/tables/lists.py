@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 from triplewire.errors import DocumentError, SubscriptionError
-from triplewire.model import Event, Row
+from triplewire.model import Document, Event, Row
 from triplewire.tables.layouts import EventLayout, Layout, RowLayout, plain
 from triplewire.tables.writers import write
 
@@ -20,6 +20,21 @@ Item = TypeVar("Item")
 
 _SHOWN = 100
 """So many lines are shown in a notebook."""
+
+
+class SearchResult(list[Document]):
+    """Documents that match a query, those of the hub that was asked first, the newest first.
+
+    `hubs` names for each the hub of the network that it is at, "" for the one that was asked; `silent` are the places
+    of the network that have not answered, so that what they have may be missing.
+    """
+
+    def __init__(
+        self, documents: Iterable[Document] = (), hubs: Iterable[str] = (), silent: Iterable[str] = ()
+    ) -> None:
+        super().__init__(documents)
+        self.hubs = [*hubs] or [""] * len(self)
+        self.silent = [*silent]
 
 
 class _Tabular(list[Item], Generic[Item]):

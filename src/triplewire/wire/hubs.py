@@ -29,7 +29,7 @@ from triplewire.model import (
     Term,
     Time,
 )
-from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.tables import Events, Outcome, RowPage, Rows, SearchResult
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 from triplewire.wire.insights import Insight
 
@@ -80,6 +80,21 @@ class AnyHub(Protocol):
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
+
+    def find(
+        self,
+        text: str,
+        *,
+        language: str = "xpath",
+        limit: int = 100,
+        prefixes: Mapping[str, str] | None = None,
+        reach: NetworkReach = "hub",
+    ) -> SearchResult:
+        """Documents that match a query now, newest first, not more than `limit` (N3); nothing is registered.
+
+        With a `reach` beyond the hub, other hubs of its hierarchy are asked for what is for everybody there, the
+        nearest first, until there are enough.
+        """
 
     def set_taxonomy(self, taxonomy: Document) -> Outcome:
         """Replace the given taxonomy; rows appear and disappear, with events."""

@@ -102,14 +102,14 @@ def _count(service: Service, machine: str) -> None:
 @router.get("/network", summary="What does this hub know of its network?")
 async def status(access: Reading) -> NetworkTold:
     """The members, where each stands, and how far this hub is with its neighbours."""
-    federation = _federation(access)
+    federation = federation_of(access)
     return read(NetworkTold, await federation.ask(federation.identity_name, {"kind": "status"}))
 
 
 @router.get("/network/map", summary="What does every hub of the network say?")
 async def map_of(access: Reading) -> MapTold:
     """What each member says of itself and of its links."""
-    federation = _federation(access)
+    federation = federation_of(access)
     own = await federation.ask(federation.identity_name, {"kind": "status"})
     others = [each["name"] for each in own["members"] if each["name"] != own["name"]]
     told = await asyncio.gather(*(_told(federation, name) for name in others))
@@ -133,7 +133,7 @@ async def trace(
     ] = None,
 ) -> TraceTold:
     """The way of an event through the network, in plain words."""
-    federation = _federation(access)
+    federation = federation_of(access)
     await run_in_threadpool(access.require_sight, subscription)
     found = await trace_of(federation, access.hub, subscription, cursor)
     return TraceTold(subscription, found.cursor, found.lines)
@@ -142,7 +142,7 @@ async def trace(
 @router.post("/network/moves/challenge", summary="What to sign to move here from another hub")
 async def challenge(access: Reading, wanted: AskToMove) -> MoveAsked:
     """The old hub's challenge: both names, the key, and what is to move are signed with it."""
-    federation = _federation(access)
+    federation = federation_of(access)
     _refuse_other_key(access, wanted.key)
     told = await federation.challenge(wanted.hub, wanted.key)
     return MoveAsked(federation.identity_name, int(told["generation"]), str(told["nonce"]))
@@ -151,7 +151,7 @@ async def challenge(access: Reading, wanted: AskToMove) -> MoveAsked:
 @router.post("/network/moves", summary="Move here from another hub")
 async def move(access: Reading, wanted: WantedMove) -> MoveTold:
     """Go on here with subscriptions that the account has at another hub; nothing is lost, and nothing told twice."""
-    federation = _federation(access)
+    federation = federation_of(access)
     _refuse_other_key(access, wanted.key)
     proof = Proof(wanted.key, wanted.generation, wanted.nonce, wanted.signature, wanted.subscriptions, wanted.after)
     quotas, viewer = access.tenant.quotas, access.viewer
@@ -179,16 +179,16 @@ def _refuse_other_key(access: Admission, key: str) -> None:
 @router.post("/network/leave", summary="Leave the network", status_code=202)
 async def leave(access: Administering) -> None:
     """Take back what this hub has told the others, and be a member no more; serve it without --network then."""
-    await run_in_threadpool(_federation(access).node.leave)
+    await run_in_threadpool(federation_of(access).node.leave)
 
 
 @router.delete("/network/members/{name}", summary="Expel a hub", status_code=204)
 async def expel(access: Administering, name: Annotated[Name, Path(description="The name of a member.")]) -> None:
     """Let a hub be a member no more, one that will not come back; what it published is gone for the others."""
-    await run_in_threadpool(_federation(access).node.expel, name)
+    await run_in_threadpool(federation_of(access).node.expel, name)
 
 
-def _federation(access: Admission) -> Federation:
+def federation_of(access: Admission) -> Federation:
     found = access.service.federation
     if found is None or access.tenant.name != MAIN:
         raise BadRequest("this hub is of no network; triplewire serve --network hypercube makes it part of one")

@@ -7,6 +7,7 @@ broker publishes meets what is asked for in the smallest unit that has both. No 
 
 from triplewire.network.hierarchy.answers import (
     AnswerCache,
+    AnswerCount,
     AnswersGone,
     FoundAdvertisement,
     FoundDocuments,
@@ -43,6 +44,7 @@ __all__ = [
     "MOST_LEVELS",
     "MOST_SUB_UNITS",
     "AnswerCache",
+    "AnswerCount",
     "AnswersGone",
     "BrokerHub",
     "BrokerMember",

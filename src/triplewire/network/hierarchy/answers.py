@@ -174,6 +174,25 @@ class AnswerCache:
         return gone
 
 
+class AnswerCount(NamedTuple):
+    """How often the answer to a query was kept where it was asked, or was not, and how many answers are kept now."""
+
+    hits: int
+    misses: int
+    kept: int
+
+    @classmethod
+    def of(cls, caches: Iterable[AnswerCache]) -> AnswerCount:
+        """The sums over several caches."""
+        counts = [(each.hits, each.misses, len(each.kept)) for each in caches]
+        return cls(*(sum(part) for part in zip((0, 0, 0), *counts, strict=True)))
+
+    @property
+    def rate(self) -> float:
+        """The share of hits."""
+        return self.hits / (self.hits + self.misses) if self.hits + self.misses else 0.0
+
+
 def told_of(gone: Iterable[tuple[AnswerKey, KeptAnswer]]) -> dict[str, tuple[str, ...]]:
     """By neighbour, the names of answers that it was told and that are gone."""
     found: dict[str, tuple[str, ...]] = {}

@@ -4,8 +4,8 @@
 they are, spelled as `spelling` says; the `council` agrees on who is a member and stands where; a `LiveNode` (`node`)
 runs the routing of its `places` step by step, and makes each step durable (`states`, `hub`) before anything of it is
 told. Subscribers go from one hub to another by `moves`, with `departures` and `settlements`. `acceptance` says what a
-neighbour may say. Nothing that another hub sends is trusted before it is checked, and nothing that it sends ends the
-hub.
+neighbour may say; `searches` ask other hubs of a hierarchy what they have. Nothing that another hub sends is trusted
+before it is checked, and nothing that it sends ends the hub.
 """
 
 from triplewire.network.live.federation import Federation

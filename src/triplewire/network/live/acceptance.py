@@ -11,6 +11,8 @@ from itertools import pairwise
 
 from triplewire.errors import ChannelRefused
 from triplewire.network.channels.identities import is_signed
+from triplewire.network.hierarchy import UnitMembership
+from triplewire.network.hierarchy.answers import QueryAnswered, QueryAsked, UnitTold
 from triplewire.network.link import LogEntry
 from triplewire.network.live.places import signed_text
 from triplewire.network.membership import MemberTable
@@ -31,9 +33,16 @@ def refuse_forged(entry: LogEntry, came: str, to: str, table: MemberTable) -> Lo
             if not path or path[-1] != came:
                 raise ChannelRefused(f"{came} passes on a question whose path does not end there")
             _refuse_path(path, table)
+        case QueryAsked(asker=asker):
+            _refuse_other_way(asker, came, to, table)
+        case QueryAnswered(found=found) as told:
+            documents = tuple(checked_document(each, table) for each in found if isinstance(each, DocumentSent))
+            return replace(entry, body=replace(told, found=documents))
         case RoutesTold(documents=documents) as told:
             for sent in documents:
                 _refuse_detour(sent, came, to, table)
+            for asked in told.queries if isinstance(told, UnitTold) else ():
+                _refuse_other_way(asked.asker, came, to, table)
             return replace(
                 entry, body=replace(told, documents=tuple(checked_document(sent, table) for sent in documents))
             )
@@ -51,6 +60,15 @@ def checked_document(sent: DocumentSent, table: MemberTable) -> DocumentSent:
     if not is_signed(signed_text(sent), sent.signature, owner.key):
         raise ChannelRefused(f"it sent {sent.uri[:200]!r} as published by {owner.name}, which has not signed it")
     return sent
+
+
+def _refuse_other_way(asker: str, came: str, to: str, table: MemberTable) -> None:
+    """A query comes from the neighbour on the way to the place of the one that asks, in a network that is a tree."""
+    if not isinstance(table, UnitMembership):
+        raise ChannelRefused("it asked a query, and those climb in a hierarchy only")
+    _refuse_no_place(asker, table)
+    if asker == to or table.topology(to).next_hop(asker) != came:
+        raise ChannelRefused(f"{came} is not on the way of a query from {asker} to {to}")
 
 
 def _refuse_detour(sent: DocumentSent, came: str, to: str, table: MemberTable) -> None:

@@ -14,16 +14,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from triplewire.algebra.pattern import Pattern
 from triplewire.errors import BadRequest, ChannelRefused, NetworkError
 from triplewire.network.channels.channels import HubChannel, Wire, answer, dial
 from triplewire.network.channels.dialling import LINK, UNREACHED, brief, dialled
 from triplewire.network.channels.handshake import ChannelGuest
+from triplewire.network.hierarchy import AnswerCount
 from triplewire.network.live.council import Message
 from triplewire.network.live.departures import OldHub, Owners
 from triplewire.network.live.hub import NetworkHub
 from triplewire.network.live.moves import Proof
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.questions import Questions
+from triplewire.network.live.searches import FoundElsewhere, search
 from triplewire.network.live.settlements import Newcomer, NewHub, absent
 from triplewire.wire.backoff import BackOff
 
@@ -75,6 +78,15 @@ class Federation:
     async def ask(self, member: str, question: Message) -> Message:
         """What a member answers; NetworkError if it does not."""
         return await self._questions.ask(member, question)
+
+    async def find(self, pattern: Pattern, reach: int, limit: int, seconds: float) -> FoundElsewhere:
+        """See `search`."""
+        return await search(self.node, pattern, reach, limit, seconds)
+
+    @property
+    def answers(self) -> AnswerCount:
+        """How often queries were answered with what was kept here; of about now, from any thread."""
+        return AnswerCount.of(place.book.cache for place in [*self.node.places.values()])
 
     # -- subscribers that move
 

@@ -28,6 +28,7 @@ from triplewire.network.live.passages import PassageLog
 from triplewire.network.live.places import LivePlace
 from triplewire.network.live.stands import PlaceStand
 from triplewire.network.live.states import Place, StateBook, read_records
+from triplewire.network.node import Outbox
 
 log = logging.getLogger("triplewire.network")
 
@@ -188,6 +189,10 @@ class LiveNode:
 
         self._inputs.put(Input("call", about=run))
         return _awaited(done, found)
+
+    def carry(self, place: LivePlace, frames: Outbox) -> None:
+        """Let frames of a place go with the step; in the node's thread."""
+        self._stand.carry(place.name, frames)
 
     def do(self, deed: Deed, prepare: Callable[[PlaceStand, float], None] | None = None) -> Any:
         """Have something done in the transaction of a step, and prepared in that step before; gives what it gives.

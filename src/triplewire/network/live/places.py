@@ -8,18 +8,28 @@ feeds, `why`, and everything else, whoever published a document.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections import deque
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.model import Document
+from triplewire.network.hierarchy.answers import FoundItem, QueryAnswered, QueryAsked
+from triplewire.network.hierarchy.queries import QueryBook, QueryingHub, QueryTask
 from triplewire.network.link import LinkLag, Timing
 from triplewire.network.node import Outbox
-from triplewire.network.routing import NETWORK, DocumentSent, RoutingHub, RoutingState, Topology
+from triplewire.network.routing import NETWORK, DocumentSent, RoutingState, Topology
 from triplewire.network.routing.hubs import OWN
 from triplewire.network.routing.messages import Ask
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.watches import Rows
+
+_MOST_QUERIES = 1_000
+"""So many queries a place works on at once."""
+_LONGEST_ANSWER = 8 * 1024 * 1024
+"""So many bytes of documents an answer has at the most."""
+_SILENCE = 3.0
+"""Seconds after which a query does not wait for a neighbour that cannot be reached."""
 
 
 def signed_text(sent: DocumentSent) -> bytes:
@@ -29,13 +39,18 @@ def signed_text(sent: DocumentSent) -> bytes:
     return json.dumps(said).encode()
 
 
-class LivePlace(RoutingHub):
+def _length(item: FoundItem) -> int:
+    document = item.document if isinstance(item, DocumentSent) else None
+    return 0 if document is None else len(document.ntriples) + len(document.xml)
+
+
+class LivePlace(QueryingHub):
     """A place that a hub stands at, its own or one that it stands in at; `sign` signs what it publishes."""
 
     def __init__(
         self, state: RoutingState, topology: Topology, sign: Callable[[bytes], str], *, timing: Timing | None = None
     ) -> None:
-        super().__init__(state, topology, timing=timing)
+        super().__init__(state, topology, timing=timing, book=QueryBook(publications=deque(maxlen=0)))
         self._sign = sign
         self._coming = 0, 0.0
         self.arrivals: list[DocumentSent] = []
@@ -109,6 +124,48 @@ class LivePlace(RoutingHub):
         self.state.versions[uri] = version
         sent = DocumentSent(self.name, uri, version, time, document, reach)
         return replace(sent, signature=self._sign(signed_text(sent)))
+
+    # -- queries
+
+    def _own_answers(self, asked: QueryAsked, distance: int) -> Iterable[FoundItem]:
+        """See `QueryingHub`; what is at the hub of the one that asks, that hub has looked for by itself."""
+        return () if asked.asker == self.name else super()._own_answers(asked, distance)
+
+    def _begin_query(self, came: str, asked: QueryAsked, now: float) -> None:
+        """See `QueryingHub`; a neighbour that asks too much at once is answered that this place is silent.
+
+        One that asks under the id of another's query is passed over.
+        """
+        known = self.book.queries.get(asked.id)
+        if known is not None and known.came != came:
+            return
+        if came and len(self.book.queries) >= _MOST_QUERIES:
+            self.tell(came, QueryAnswered(asked.id, (), (self.name,)), now)
+            return
+        super()._begin_query(came, asked, now)
+
+    def _answer(self, task: QueryTask, kept: str, now: float) -> None:
+        """See `QueryingHub`; what is too long for a message is left out, and this place named as one that is silent."""
+        length = 0
+        for key, item in [*task.found.items()] if task.came else ():
+            length += _length(item)
+            if length > _LONGEST_ANSWER:
+                del task.found[key]
+                kept = ""
+        task.silent += [self.name] if length > _LONGEST_ANSWER else []
+        super()._answer(task, kept, now)
+
+    def end_query(self, id: str) -> tuple[list[DocumentSent], list[str]]:
+        """What a query of this hub has found, and the places that have not answered; it is not gone on with."""
+        done = self.book.answers.pop(id, None)
+        task = self.book.queries.pop(id) if done is None else done
+        found = [item for item in task.found.values() if isinstance(item, DocumentSent)]
+        return found, [*task.silent, *([] if done else [*task.waiting, *task.left])]
+
+    def pass_over_silent(self, now: float) -> Outbox:
+        """Let queries go on without neighbours that cannot be reached."""
+        away = [peer for peer in self.awaited() if not self.is_open(peer) and self.lag(peer, now).silence > _SILENCE]
+        return [frame for peer in away for frame in self.miss(peer, now)]
 
     # -- what others tell
 

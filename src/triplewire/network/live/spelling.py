@@ -18,6 +18,7 @@ from triplewire.documents import parse
 from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.model import Document
 from triplewire.network.channels.spelling import BodySpelling, Json, number_of, text_of, whole_of
+from triplewire.network.hierarchy.answers import AnswersGone, FoundItem, QueryAnswered, QueryAsked, UnitTold
 from triplewire.network.routing import Advertise, DocumentSent, RoutesTold, Subscribe
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.interests import Interest
@@ -39,7 +40,15 @@ def spelled_body(body: Any) -> Json:
             return {"answer": [spelled_sent(sent), list(path)]}
         case RoutesTold(advertised, interests, documents):
             versions = [spelled_sent(each) for each in documents]
-            return {"routes": [spelled_items(advertised), _spelled_interests(interests), versions]}
+            routes = [spelled_items(advertised), _spelled_interests(interests), versions]
+            queries = body.queries if isinstance(body, UnitTold) else ()
+            return {"routes": [*routes, [_spelled_query(each) for each in queries]] if queries else routes}
+        case QueryAsked():
+            return {"query": _spelled_query(body)}
+        case QueryAnswered(id, found, silent, kept):
+            return {"found": [id, [spelled_sent(_document_of(each)) for each in found], list(silent), kept]}
+        case AnswersGone(names):
+            return {"gone": list(names)}
     raise TypeError(f"{type(body).__name__} is nothing that hubs tell each other")
 
 
@@ -65,8 +74,35 @@ def _answer(given: Json) -> AnswerSent:
 
 
 def _routes(given: Json) -> RoutesTold:
-    advertised, interests, documents = given
-    return RoutesTold(read_items(advertised), _interests(interests), tuple(map(read_sent, documents)))
+    advertised, interests, documents, *queries = given
+    told = read_items(advertised), _interests(interests), tuple(map(read_sent, documents))
+    return UnitTold(*told, tuple(map(_query, *queries))) if queries else RoutesTold(*told)
+
+
+def _document_of(found: FoundItem) -> DocumentSent:
+    """What is found between processes: nothing else is looked for there."""
+    if not isinstance(found, DocumentSent):
+        raise TypeError("an advertisement is no answer between processes")
+    return found
+
+
+def _spelled_query(asked: QueryAsked) -> Json:
+    return [asked.id, asked.asker, dump_pattern(asked.pattern), asked.reach, asked.wanted]
+
+
+def _query(given: Json) -> QueryAsked:
+    id, asker, pattern, reach, wanted = given
+    most = None if wanted is None else whole_of(wanted)
+    return QueryAsked(text_of(id), text_of(asker), read_pattern(pattern), whole_of(reach), most)
+
+
+def _found(given: Json) -> QueryAnswered:
+    id, found, silent, kept = given
+    return QueryAnswered(text_of(id), tuple(map(read_sent, found)), tuple(map(text_of, silent)), text_of(kept))
+
+
+def _gone(given: Json) -> AnswersGone:
+    return AnswersGone(tuple(map(text_of, given)))
 
 
 def spelled_items(items: frozenset[Advertised]) -> Json:
@@ -150,6 +186,9 @@ _BODIES: Mapping[str, Callable[[Json], Any]] = {
     "ask": read_question,
     "answer": _answer,
     "routes": _routes,
+    "query": _query,
+    "found": _found,
+    "gone": _gone,
 }
 
 ROUTED = BodySpelling(spelled_body, read_body, lambda body: "routes" in body)

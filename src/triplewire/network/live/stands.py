@@ -107,6 +107,7 @@ class PlaceStand:
                 due = own.due(peer)
                 if due is not None and now >= due:
                     self.carry(place, own.tick(peer, now))
+            self.carry(place, own.pass_over_silent(now))
 
     # -- places
 

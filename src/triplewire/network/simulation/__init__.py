@@ -4,9 +4,10 @@ In come nodes and what happens to them; out comes what they have told each other
 reordering, partitions, crashes and restarts are drawn from one seed. It uses no clock, no thread and no socket.
 """
 
+from triplewire.network.hierarchy import AnswerCount
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.edges import EdgeNetwork
-from triplewire.network.simulation.hierarchies import AnswerCount, FoundQuery, HierarchyClient, HierarchyNetwork
+from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
 from triplewire.network.simulation.hosts import HostedNetwork, MovingClient
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.rings import RingNetwork

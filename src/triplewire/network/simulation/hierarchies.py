@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import NetworkError, UnitFull
@@ -15,6 +15,7 @@ from triplewire.model.access import EVERYBODY
 from triplewire.network.hierarchy import (
     MOST_SUB_UNITS,
     AnswerCache,
+    AnswerCount,
     BrokerHub,
     BrokerState,
     ControllerHub,
@@ -134,9 +135,7 @@ class HierarchyNetwork(HostedNetwork):
     @property
     def answers(self) -> AnswerCount:
         """How many queries were answered with an answer that was kept, at all hubs that are up, and how many not."""
-        caches = [hub.book.cache for hub in self._world.nodes.values() if isinstance(hub, BrokerHub)]
-        sums = (sum(part) for part in zip(*((each.hits, each.misses, len(each.kept)) for each in caches), strict=True))
-        return AnswerCount(*sums)
+        return AnswerCount.of(hub.book.cache for hub in self._world.nodes.values() if isinstance(hub, BrokerHub))
 
     @property
     def units(self) -> tuple[Path, ...]:
@@ -315,19 +314,6 @@ class HierarchyNetwork(HostedNetwork):
                 self._end_standby(standby_of(name))
         self._dismiss(nodes)
         self._seek_standbys()
-
-
-class AnswerCount(NamedTuple):
-    """How often the answer to a query was kept where it was asked, or was not, and how many answers are kept now."""
-
-    hits: int
-    misses: int
-    kept: int
-
-    @property
-    def rate(self) -> float:
-        """The share of hits."""
-        return self.hits / (self.hits + self.misses) if self.hits + self.misses else 0.0
 
 
 class HierarchyClient(MovingClient):
