@@ -206,6 +206,12 @@ def test_edge_holds_the_strong_closure_of_its_rules_after_any_history(seed):
     lived(seed, 10)
 
 
+@pytest.mark.parametrize("seed", [10_102, 10_153, 10_231, 10_303])
+def test_edge_that_came_while_its_hub_was_down_and_crashed_is_known_when_both_are_up(seed):
+    """Else the edge greets for ever a hub that does not know it, and nothing comes to rest."""
+    lived(seed, 40)
+
+
 def test_change_that_waits_goes_to_the_heir_of_a_home_that_left_while_its_hub_was_down():
     """The home leaves after it was sent the change, and before it has it; the hub that sent it knows only later."""
     lived(11_180, 40)

@@ -163,12 +163,14 @@ class EdgeNetwork(SimulatedNetwork):
         self._world.join(station.name, self._name(to))
 
     def restart(self, node: int) -> None:
-        """See `SimulatedNetwork.restart`."""
+        """See `SimulatedNetwork.restart`; it hears who has come and gone while it was down."""
         super().restart(node)
         self._let_go(node)
-        station = self.station(node)
+        station, members = self.station(node), {*map(self._name, self._members)}
+        for gone in [peer for peer in station.neighbours if peer not in members]:
+            station.forget(gone)
         for other in self._nearby(node):
-            if other not in self._down and self._name(other) not in {*station.neighbours}:
+            if other not in self._down and not _are_linked(station, self.station(other)):
                 self._world.join(station.name, self._name(other))
 
     def _nearby(self, node: int) -> list[int]:
@@ -218,6 +220,11 @@ class EdgeNetwork(SimulatedNetwork):
         for edge, above in self._above.items():
             if above == node:
                 self.move(edge, heir)
+
+
+def _are_linked(one: Station, other: Station) -> bool:
+    """Whether both ends know of their link: one that came while the other was down is known to itself alone."""
+    return other.name in {*one.neighbours} and one.name in {*other.neighbours}
 
 
 class StationClient:

@@ -166,14 +166,14 @@ class HubStation(Station):
         self._look(now)
 
     def _pass_on(self, now: float) -> None:
-        """Send changes that wait to their homes; again, if another one has become the home meanwhile."""
+        """Send changes that wait to their homes."""
         if not isinstance(self.hub, BackboneHub):
             return
         for waiting in self.hub.waiting_changes():
             peer = self.state.homes.get(waiting.home)
             if waiting.home == self.hub.name:
                 self._settle_own(self.hub, waiting)
-            elif peer in self._links and self.state.passed.get(waiting.batch) != peer:
+            elif waiting.batch not in self.state.passed and peer in self._links:
                 self.state.passed[waiting.batch] = peer
                 self.tell(peer, PassedToHome(waiting.batch, waiting.change), now)
 
