@@ -371,6 +371,18 @@ def test_drift_is_found_repaired_and_reported(passau):
         assert reader.registrations.of_rule("example1") == {"<urn:doc#host>"}
 
 
+@pytest.mark.parametrize("between", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+def test_character_that_some_take_for_the_end_of_a_line_is_neither_drift_nor_an_end(world, between):
+    world.publish("urn:a", f"<urn:1> a <urn:C> ; <urn:title> 'one{between}two' .")
+    world.follow("c", "SELECT ?x { ?x a <urn:C> }")
+    world.edge.sync()
+    assert world.edge.sync(verify=True).drifted == ()
+    world.publish("urn:b", "<urn:2> a <urn:C> .")
+    world.hub.store.compact(keep_versions=1, keep_events_after=1_000)
+    assert world.edge.sync().repaired == 1
+    world.check()
+
+
 # -- access
 
 

@@ -172,9 +172,7 @@ class Edge(Hub):
             if id not in state.rules:
                 raise UnknownSubscription(id)
             _refuse_built_on(id, state)
-            released = writer.registrations.of_rule(id)
-            writer.registrations.remove(id, released)
-            self._commit(writer, Cache(writer, self._book.schema.strong).follow([], released=released))
+            self._commit(writer, Cache(writer, self._book.schema.strong).release(id))
             state.without(id).write(writer)
 
     def follows(self) -> list[FollowedRule]:
@@ -241,9 +239,10 @@ class Edge(Hub):
 
         It may be left at any time, and another one begun: what was taken over is written.
         """
-        rounds = 0
+        rounds, unheard = 0, 0
         while rounds < _ROUNDS:
-            answer = yield self._question(verify, wait)
+            asked, question = self._question(verify, wait)
+            answer = yield question
             if answer.resync or answer.drifted:
                 rounds += 1
                 done = yield from self._resync(answer)
@@ -253,10 +252,12 @@ class Edge(Hub):
                 rounds += 1
                 self._note_rules(answer)
             else:
-                done = self._take([answer])
+                done = self._take([answer], asked)
                 is_more = self._accept(answer.offered)
-                if not is_more and not answer.waiting and not self._has_more(answer):
+                before, unheard = unheard, self._unheard(answer)
+                if not is_more and not answer.waiting and not unheard:
                     return done
+                rounds += unheard >= before > 0
         raise NetworkError("the hub was another one with each question; the cache is as of the last answer")
 
     def _accept(self, offered: Sequence[EdgeRule]) -> bool:
@@ -273,21 +274,18 @@ class Edge(Hub):
             return False
         return True
 
-    def _has_more(self, answer: EdgeAnswer) -> bool:
-        """Whether there are rules that the hub has not been asked for, because they are many."""
+    def _unheard(self, answer: EdgeAnswer) -> int:
+        """How many rules the hub has not been asked for, because they are many."""
         with self._reading() as reader:
-            return any(
-                rule.state == "new" and rule.id not in answer.refused for rule in self._state(reader).rules.values()
-            )
+            rules = self._state(reader).rules.values()
+        return sum(rule.state == "new" and rule.id not in answer.refused for rule in rules)
 
-    def _question(self, verify: bool, wait: float) -> EdgeQuestion:
+    def _question(self, verify: bool, wait: float) -> tuple[EdgeState, EdgeQuestion]:
+        """What is to be asked, and by which state."""
         with self._reading() as reader:
             state = self._state(reader)
             question = state.question(wait=0.0 if verify else wait)
-            if not verify:
-                return question
-            kept = [id for id, rule in state.rules.items() if rule.state == "kept"]
-            return replace(question, digests=self._digests(reader, kept))
+            return state, replace(question, digests=self._digests(reader, [*state.kept])) if verify else question
 
     def _digests(self, reader: Reader, rules: Sequence[str]) -> dict[str, str]:
         """Of what is held here because of each rule."""
@@ -315,7 +313,8 @@ class Edge(Hub):
             raise NetworkError("the hub was asked for everything, and did not tell it")
         with self._reading() as reader:
             missing = self._differing(reader, everything.manifest)
-            state = self._state(reader).compared(everything.rules, everything.refused)
+            before = self._state(reader)
+            state = before.compared(everything.rules, everything.refused)
             state = replace(state.loaded(everything.whole, (), {}), position=everything.position)
             rest = replace(state.question(), follow=[], unfollow=[])
         if everything.schema is not None:
@@ -331,7 +330,7 @@ class Edge(Hub):
             answers.append((yield asked))
             if answers[-1].rules is not None or answers[-1].resync:
                 return None
-        done = self._take(answers, whole=True)
+        done = self._take(answers, before, whole=True)
         reasons = reason.resync or "what is held was not what the hub said"
         return replace(done, resync=reasons, drifted=tuple(reason.drifted), repaired=len(missing))
 
@@ -343,17 +342,22 @@ class Edge(Hub):
         digests = {each.node: each.digest() for each in held}
         return sorted(node for node, digest in manifest.items() if digests.get(node) != digest)
 
-    def _take(self, answers: Sequence[EdgeAnswer], *, whole: bool = False) -> Synced:
-        """Take over what was told, in one transaction: documents, registrations, schema, position."""
-        last = answers[-1]
+    def _take(self, answers: Sequence[EdgeAnswer], asked: EdgeState, *, whole: bool = False) -> Synced:
+        """Take over what was told, in one transaction: documents, registrations, schema, position.
+
+        Rules may have come and gone since it was asked, by that state.
+        """
+        last, told = answers[-1], []
         with self._writing() as writer:
             state = self._state(writer)
+            whole = whole or state.has_let_go_since(asked)
             for answer in answers:
                 state = state.loaded(answer.whole, answer.waiting, answer.refused)
                 state = self._with_meaning(writer, state, answer)
+                told.append((answer, state.kept))
             state = replace(state, position=last.position, number=last.number, time=last.time, heard=now())
             is_other = any(answer.schema is not None for answer in answers)  # what was held may not be any more
-            changes = Cache(writer, self._book.schema.strong).follow(answers, whole=whole or is_other)
+            changes = Cache(writer, self._book.schema.strong).follow(told, whole=whole or is_other)
             is_given = any(answer.taxonomy is not None for answer in answers)
             self._commit(writer, changes, number=last.number, is_given=is_given)
             state.write(writer)

@@ -12,7 +12,7 @@ from triplewire.edge.status import AsOf, FollowedRule
 from triplewire.engine.edges.holdings import EDGE
 from triplewire.model import moment
 from triplewire.store import Reader, Writer
-from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
+from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules, is_tag_of
 
 _RULES = "edge.rules"
 _AT_ONCE = 500
@@ -85,30 +85,44 @@ class EdgeState:
         for id, rule in self.rules.items():
             if id in refused:
                 rules[id] = replace(rule, state="refused", reason=refused[id])
-            elif id not in tags:
+            elif id not in tags or not is_tag_of(tags[id], rule.text, rule.language):
                 rules[id] = replace(rule, state="new", tag="")
             else:
                 rules[id] = rule if rule.tag == tags[id] else replace(rule, state="loading", tag="", reason="")
         return replace(self._with_rules(rules), dropped=tuple(sorted(tags.keys() - rules.keys())))
 
     def loaded(self, tags: dict[str, str], waiting: Iterable[str], refused: dict[str, str]) -> EdgeState:
-        """After rules were told whole."""
+        """After rules were told whole; one that the hub has in other words is new to it."""
         rules = dict(self.rules)
-        for id, tag in tags.items():
-            if id in rules:
-                rules[id] = replace(rules[id], state="kept", tag=tag, reason="")
+        for id in rules.keys() & tags.keys():
+            is_own = is_tag_of(tags[id], rules[id].text, rules[id].language)
+            rules[id] = replace(rules[id], state="kept" if is_own else "new", tag=tags[id] if is_own else "", reason="")
         for id in rules.keys() & set(waiting):
             rules[id] = replace(rules[id], state="loading", reason="")
         for id in rules.keys() & refused.keys():
             rules[id] = replace(rules[id], state="refused", reason=refused[id])
         return replace(self._with_rules(rules), dropped=())
 
+    @property
+    def kept(self) -> dict[str, str]:
+        """The rules of which all that they register is here, with their tags."""
+        return {id: rule.tag for id, rule in self.rules.items() if rule.state == "kept"}
+
+    def has_let_go_since(self, asked: EdgeState) -> bool:
+        """Whether a rule of a state by which a question was asked is gone, or another: the answer may tell of it."""
+        return self.edition != asked.edition and any(self._is_other(rule) for rule in asked.rules.values())
+
+    def _is_other(self, rule: FollowedRule) -> bool:
+        found = self.rules.get(rule.id)
+        return found is None or (found.text, found.language, found.tag) != (rule.text, rule.language, rule.tag)
+
     # -- asking
 
     def question(self, *, wait: float = 0.0) -> EdgeQuestion:
         """What is to be asked now."""
-        kept = {id: rule.tag for id, rule in self.rules.items() if rule.state == "kept"}
-        unknown = [rule for rule in self.rules.values() if rule.state in ("new", "refused")]
+        kept = self.kept
+        rules = self.rules.values()
+        unknown = [rule for state in ("new", "refused") for rule in rules if rule.state == state]
         return EdgeQuestion(
             self.name,
             self.position,
