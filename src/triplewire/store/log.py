@@ -167,9 +167,15 @@ class LogReader:
         return list(self._spread(self._sql.rows(text, batch)))
 
     def told_in(self, after: int, until: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-        """What the batches with after < number <= until told, in order: the query, the kind of event, and the row."""
-        text = "SELECT query, kind, terms, crowd FROM events WHERE batch > ? AND batch <= ? ORDER BY cursor"
-        for query, kind, terms, crowd in self._sql.rows(text, after, until):
+        """What the batches with after < number <= until told, in order: the query, the kind of event, and the row.
+
+        Of what was told again and again of a row, it is the first and the last: what was between is over.
+        """
+        text = "SELECT cursor, kind, query, crowd, terms FROM events WHERE batch > ? AND batch <= ? ORDER BY cursor"
+        told = self._sql.rows(text, after, until)
+        last = {line[2:]: line for line in told}
+        first = {line[2:]: line for line in reversed(told)}
+        for _, kind, query, crowd, terms in sorted({*first.values(), *last.values()}):
             row = unpack(terms)
             for each in self._crowds.lists([crowd])[crowd] if crowd else (query,):
                 yield each, kind, row
