@@ -45,6 +45,7 @@ class Cache:
         self._strong = frozenset(f"<{iri}>" for iri in strong)
         self._numbers = {n for n in writer.terms.find(sorted(self._strong)) if n}
         self._changed: dict[str, Description] = {}
+        self._said: dict[str, list[tuple[str, str]]] = {}
         self._documents: dict[str, DocumentRecord] = {}
 
     def follow(self, answers: Sequence[KeptAnswer], *, whole: bool = False) -> CacheChanges:
@@ -116,7 +117,7 @@ class Cache:
         found = self._held_before([node for node in wanted if node not in self._changed])
         for node in wanted:
             if node in self._changed:
-                found[node] = {value for p, value in self._told(self._changed[node]) if self._is_held(p, value)}
+                found[node] = {value for p, value in self._told(node) if self._is_held(p, value)}
         return found
 
     def _held_before(self, nodes: Sequence[str]) -> Held:
@@ -144,19 +145,22 @@ class Cache:
         for s, _, o in triples:
             if texts[s] not in self._changed:
                 found[numbers[o]].add(texts[s])
-        for node, told in self._changed.items():
-            for predicate, value in self._told(told):
+        for node in self._changed:
+            for predicate, value in self._told(node):
                 if value in found and self._is_held(predicate, value):
                     found[value].add(node)
         return found
 
-    def _told(self, told: Description) -> list[tuple[str, str]]:
-        """The predicates and values of a description."""
-        return [
-            (predicate, value)
-            for part in told.parts
-            for _, predicate, value in triples_of(self._documents[part.document].id, part.lines.encode())
-        ]
+    def _told(self, node: str) -> list[tuple[str, str]]:
+        """The predicates and values that a node is described with, read once."""
+        found = self._said.get(node)
+        if found is None:
+            found = self._said[node] = [
+                (predicate, value)
+                for part in self._changed[node].parts
+                for _, predicate, value in triples_of(self._documents[part.document].id, part.lines.encode())
+            ]
+        return found
 
     def _is_held(self, predicate: str, value: str) -> bool:
         return value.startswith("_:") or (predicate in self._strong and value.startswith("<"))
@@ -172,6 +176,8 @@ class Cache:
         before = self._held_before(list(self._changed))
         after = self._held(self._changed)
         lost |= {node for changed in before for node in before[changed] - after[changed]}
+        if not lost:
+            return set()
         trial = self._reached(lost)
         holders = self._holders(sorted(trial))
         registered = self._writer.registrations.rules_of(trial)

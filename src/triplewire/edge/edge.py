@@ -285,7 +285,7 @@ class Edge(Hub):
         with self._reading() as reader:
             state = self._state(reader)
             question = state.question(wait=0.0 if verify else wait)
-            return state, replace(question, digests=self._digests(reader, [*state.kept])) if verify else question
+            return state, replace(question, digests=self._digests(reader, [*state.rules.kept])) if verify else question
 
     def _digests(self, reader: Reader, rules: Sequence[str]) -> dict[str, str]:
         """Of what is held here because of each rule."""
@@ -354,7 +354,7 @@ class Edge(Hub):
             for answer in answers:
                 state = state.loaded(answer.whole, answer.waiting, answer.refused)
                 state = self._with_meaning(writer, state, answer)
-                told.append((answer, state.kept))
+                told.append((answer, state.rules.kept))
             state = replace(state, position=last.position, number=last.number, time=last.time, heard=now())
             is_other = any(answer.schema is not None for answer in answers)  # what was held may not be any more
             changes = Cache(writer, self._book.schema.strong).follow(told, whole=whole or is_other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +20,26 @@ _AT_ONCE = 500
 """So many rules are told to the hub at a time."""
 
 
+class FollowedRules(dict[str, FollowedRule]):
+    """Rules by id, and what is asked of all of them again and again. Invariant: never changed, only replaced."""
+
+    @cached_property
+    def kept(self) -> dict[str, str]:
+        """Those of which all that they register is here, with their tags."""
+        return {id: rule.tag for id, rule in self.items() if rule.state == "kept"}
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of those that are kept."""
+        return digest_of_rules(self.kept)
+
+    @cached_property
+    def told(self) -> list[EdgeRule]:
+        """Those that the hub is to be told of now: new ones before those that it refused."""
+        rules = [rule for state in ("new", "refused") for rule in self.values() if rule.state == state]
+        return [EdgeRule(rule.id, rule.text, rule.language) for rule in rules[:_AT_ONCE]]
+
+
 @dataclass(frozen=True)
 class EdgeState:
     """What an edge remembers besides its documents and registrations. Invariant: written with what it says is there."""
@@ -30,7 +51,7 @@ class EdgeState:
     heard: str = ""
     schema: str = ""
     taxonomy: str = ""
-    rules: dict[str, FollowedRule] = field(default_factory=dict)
+    rules: FollowedRules = field(default_factory=FollowedRules)
     hub: str = ""
     """The address of the hub, if it was told by that."""
     dropped: tuple[str, ...] = ()
@@ -48,7 +69,7 @@ class EdgeState:
         if known is not None and known.edition == kept["edition"]:
             rules = known.rules
         else:
-            rules = {each["id"]: FollowedRule(**each) for each in reader.settings.get(_RULES, [])}
+            rules = FollowedRules({each["id"]: FollowedRule(**each) for each in reader.settings.get(_RULES, [])})
         return cls(**kept | {"rules": rules, "dropped": tuple(kept["dropped"])})
 
     def write(self, writer: Writer) -> None:
@@ -59,7 +80,7 @@ class EdgeState:
         writer.settings.set(EDGE, {name: value for name, value in vars(self).items() if name != "rules"})
 
     def _with_rules(self, rules: dict[str, FollowedRule]) -> EdgeState:
-        return self if rules == self.rules else replace(self, rules=rules, edition=self.edition + 1)
+        return self if rules == self.rules else replace(self, rules=FollowedRules(rules), edition=self.edition + 1)
 
     @property
     def as_of(self) -> AsOf:
@@ -93,7 +114,7 @@ class EdgeState:
 
     def loaded(self, tags: dict[str, str], waiting: Iterable[str], refused: dict[str, str]) -> EdgeState:
         """After rules were told whole; one that the hub has in other words is new to it."""
-        rules = dict(self.rules)
+        rules = dict[str, FollowedRule](self.rules)
         for id in rules.keys() & tags.keys():
             is_own = is_tag_of(tags[id], rules[id].text, rules[id].language)
             rules[id] = replace(rules[id], state="kept" if is_own else "new", tag=tags[id] if is_own else "", reason="")
@@ -102,11 +123,6 @@ class EdgeState:
         for id in rules.keys() & refused.keys():
             rules[id] = replace(rules[id], state="refused", reason=refused[id])
         return replace(self._with_rules(rules), dropped=())
-
-    @property
-    def kept(self) -> dict[str, str]:
-        """The rules of which all that they register is here, with their tags."""
-        return {id: rule.tag for id, rule in self.rules.items() if rule.state == "kept"}
 
     def has_let_go_since(self, asked: EdgeState) -> bool:
         """Whether a rule of a state by which a question was asked is gone, or another: the answer may tell of it."""
@@ -120,16 +136,13 @@ class EdgeState:
 
     def question(self, *, wait: float = 0.0) -> EdgeQuestion:
         """What is to be asked now."""
-        kept = self.kept
-        rules = self.rules.values()
-        unknown = [rule for state in ("new", "refused") for rule in rules if rule.state == state]
         return EdgeQuestion(
             self.name,
             self.position,
-            digest_of_rules(kept),
-            follow=[EdgeRule(rule.id, rule.text, rule.language) for rule in unknown[:_AT_ONCE]],
+            self.rules.digest,
+            follow=self.rules.told,
             unfollow=list(self.dropped),
-            load=[id for id in self.rules if id not in kept],
+            load=[id for id in self.rules if id not in self.rules.kept],
             schema=self.schema,
             taxonomy=self.taxonomy,
             wait=wait,
