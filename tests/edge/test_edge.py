@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import NamedNode
 
+from backbone.served import wait_for
 from edge.worlds import ACCOUNT, Cable, World, held_by, strong
 from triplewire import Access, Edge, Hub
 from triplewire.errors import (
@@ -312,6 +313,27 @@ def test_position_is_kept_only_with_the_content(world, monkeypatch):
 
 def _power_fails(*_):
     raise OSError("the power failed")
+
+
+class TornCable(Cable):
+    """A cable whose first questions end as nobody has thought of."""
+
+    def serve_edge(self, question):
+        if len(self.questions) < 2:
+            self.questions.append(question)
+            raise ConnectionResetError("torn")
+        return super().serve_edge(question)
+
+
+def test_error_that_nobody_thought_of_does_not_end_following(world, caplog):
+    world.publish("urn:a", "<urn:1> a <urn:C> .")
+    with Edge(":memory:", hub=TornCable(world.hub)) as edge:
+        edge.follow("SELECT ?x { ?x a <urn:C> }", language="sparql", id="c")
+        edge.start()
+        wait_for(lambda: edge.status().problem == "torn")
+        wait_for(lambda: subjects(edge) == {"<urn:1>"})
+        wait_for(lambda: edge.status().problem == "")
+    assert "tries again" in caplog.text
 
 
 def test_hub_that_forgot_what_is_missing_makes_the_edge_compare(world):

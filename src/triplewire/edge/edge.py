@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 import threading
@@ -9,7 +10,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
@@ -44,6 +45,8 @@ from triplewire.schema import Schema
 from triplewire.store import EVERYBODY, Reader, Store, Writer
 from triplewire.wire.backoff import BackOff
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
+
+log = logging.getLogger("triplewire.edge")
 
 _ROUNDS = 20
 """So often a sync asks before it gives up: each time the hub, or what it keeps, was another one."""
@@ -119,6 +122,7 @@ class Edge(Hub):
         self._thread: threading.Thread | None = None
         self._stopping, self._nudged = threading.Event(), threading.Event()
         self._problem: tuple[str, datetime | None] = "", None
+        self._heard = "", 0.0
 
     def _begun(self, hub: str | Hub | Uplink | None) -> EdgeState:
         """The state of before, or a new one; NetworkError where there cannot be an edge."""
@@ -217,7 +221,7 @@ class Edge(Hub):
     def _note_problem(self, error: Exception) -> None:
         """Remember what the link suffers from, and since when."""
         since = self._problem[1] or datetime.now().astimezone()
-        self._problem = str(error), since
+        self._problem = str(error) or type(error).__name__, since
 
     def _sync(self, verify: bool, wait: float) -> Synced:
         talk = self.conversation(verify=verify, wait=wait)
@@ -362,7 +366,7 @@ class Edge(Hub):
             self._commit(writer, changes, number=last.number, is_given=is_given)
             state.write(writer)
         return Synced(
-            state.as_of,
+            self._aged(state),
             len(changes.described),
             tuple(sorted(changes.moved_out)),
             tuple(sorted(changes.deleted)),
@@ -402,7 +406,10 @@ class Edge(Hub):
         while not self._stopping.is_set():
             try:
                 self.sync(wait=0.0 if self._nudged.is_set() else wait)
-            except TriplewireError:
+            except Exception as error:  # of any kind: an edge that ended in silence would look like one that follows
+                if not isinstance(error, TriplewireError):
+                    log.exception("this edge could not follow its hub, and tries again")
+                    self._note_problem(error)
                 pause, wait = pause.failed(), 0.0
                 self._nudged.wait(pause.pause(random.random()))
             else:
@@ -451,10 +458,20 @@ class Edge(Hub):
 
     def _confirmed(self, state: EdgeState, link: UplinkStatus | None) -> AsOf:
         """How old what is here is, by what the hub said with an answer, or later by its channel."""
-        known = state.as_of
-        if link is None or link.confirmed is None or known.confirmed is None or link.confirmed <= known.confirmed:
+        known = self._aged(state)
+        if link is None or link.confirmed is None or known.age is None:
             return known
-        return replace(known, confirmed=link.confirmed, age=datetime.now(UTC) - link.confirmed)
+        age = datetime.now(UTC) - link.confirmed
+        return replace(known, confirmed=link.confirmed, age=age) if age < known.age else known
+
+    def _aged(self, state: EdgeState) -> AsOf:
+        """How old what is here is. The clock may be set back, so the age is no less than the time since this was known.
+
+        Invariant: an age is never less than nothing, and does not stand still while nothing is heard.
+        """
+        if self._heard[0] != state.heard:
+            self._heard = state.heard, time.monotonic()
+        return state.as_of(timedelta(seconds=time.monotonic() - self._heard[1]))
 
     def status(self, *, viewer: str | None = None) -> EdgeStatus:
         """What is followed and kept, how old it is, and what the link does; of what is private, what a viewer sees."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 from uuid import uuid4
@@ -82,11 +82,10 @@ class EdgeState:
     def _with_rules(self, rules: dict[str, FollowedRule]) -> EdgeState:
         return self if rules == self.rules else replace(self, rules=FollowedRules(rules), edition=self.edition + 1)
 
-    @property
-    def as_of(self) -> AsOf:
-        """How old what is here is."""
+    def as_of(self, at_least: timedelta = timedelta()) -> AsOf:
+        """How old what is here is; `at_least` is known by other means than the clock, which may have been set back."""
         confirmed = moment(self.heard) if self.heard else None
-        age = None if confirmed is None else datetime.now(UTC) - confirmed
+        age = None if confirmed is None else max(datetime.now(UTC) - confirmed, at_least)
         return AsOf(self.number, moment(self.time) if self.time else None, confirmed, age)
 
     # -- changes
