@@ -187,7 +187,7 @@ def test_quick_run_of_edges_measures_what_was_promised(tmp_path: Path) -> None:
     """M1: the run itself stops when an edge does not hold what it should."""
     told = run_benchmark("edge", "--quick", "--json", str(tmp_path / "edge.jsonl"))
     lines = {line["alternative"]: line for line in map(json.loads, (tmp_path / "edge.jsonl").read_text().splitlines())}
-    timed = {"engine", "edges", "apply-held", "catch-up", "query", "remote"}
+    timed = {"engine", "edges", "apply-held", "catch-up", "apply-held-again", "catch-up-again", "query", "remote"}
     assert lines.keys() == timed | {"edges-bytes", "content-bytes", "flood-bytes"}
     assert all(lines[name]["microseconds"] > 0 for name in timed)
     assert lines["edges"]["matches"] <= 2

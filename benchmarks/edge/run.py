@@ -46,6 +46,8 @@ def verdicts(lines: Sequence[Line]) -> Iterator[Verdict]:
     yield Verdict(
         "catching up, for a resource / applying, for a document", times["catch-up"] / times["apply-held"], 2.0
     )
+    again = times["catch-up-again"] / times["apply-held-again"]
+    yield Verdict("the same, when it has just done so (median)", again, 2.0)
 
 
 def _table(lines: Sequence[Line]) -> str:

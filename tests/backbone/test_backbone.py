@@ -8,6 +8,7 @@ import time
 import pytest
 
 from backbone.hubs import TITLES, World, held
+from backbone.served import wait_for
 from triplewire import Access, BackboneHub, Schema
 from triplewire.documents import parse
 from triplewire.errors import AccessDenied, HomeAway, NetworkError, SchemaViolation
@@ -293,6 +294,29 @@ def test_run_keeps_hubs_up_to_date_until_it_is_stopped(world):
     for thread in running:
         thread.join()
     assert all(held(hub) == held(world.hubs[TOWN]) != {} for hub in world.hubs.values())
+
+
+def test_error_that_nobody_thought_of_does_not_end_following(caplog):
+    with BackboneHub(":memory:", name="hill") as hill:
+        hill.publish(said("one"), uri="urn:doc")
+        with BackboneHub(":memory:", name="town", others=[Torn(hill)]) as town:
+            town.start()
+            wait_for(lambda: town.document("urn:doc") is not None)
+            wait_for(lambda: not town.backbone().away)
+    assert "is asked again" in caplog.text
+
+
+class Torn:
+    """A hub whose first answers end as nobody has thought of."""
+
+    def __init__(self, hub: BackboneHub) -> None:
+        self._hub, self._left = hub, 2
+
+    def serve_member(self, question):
+        if self._left:
+            self._left -= 1
+            raise ConnectionResetError("torn")
+        return self._hub.serve_member(question)
 
 
 def test_a_change_that_waited_and_that_its_home_refuses_is_set_aside_with_the_reason(tmp_path):

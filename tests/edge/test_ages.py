@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from backbone.served import wait_for
 from hub.serving import serving
 from triplewire import Edge
 from triplewire.client import Client
+from triplewire.edge.rules import EdgeState
 from triplewire.wire.edges import AnswerAge
 
 ALL = "SELECT ?d { ?d <urn:theme> ?t }"
@@ -96,3 +100,23 @@ def test_edge_that_was_never_told_anything_says_so(tmp_path):
         with Client(served.url) as client:
             assert client.document("urn:a") is None
             assert client.as_of == AnswerAge(0, None)
+
+
+def _clock_set_back(edge: Edge) -> None:
+    """What was heard was heard at a time that is still to come, by the clock of now."""
+    with edge.store.writing() as writer:
+        heard = (datetime.now(UTC) + timedelta(hours=1)).isoformat(timespec="milliseconds")
+        replace(EdgeState.read(writer), heard=heard.replace("+00:00", "Z")).write(writer)
+
+
+def test_clock_that_is_set_back_makes_no_answer_younger_than_nothing_nor_stops_its_age(tmp_path):
+    """Invariant of `edge.edge`: an age is never less than nothing, and does not stand still while nothing is heard."""
+    with serving(f"sqlite:///{tmp_path}/hub.db") as hub:
+        hub.publish("urn:a", "<urn:1> <urn:theme> <urn:water> .")
+        with Edge(tmp_path / "edge.db", hub=hub.url) as edge:
+            edge.follow(ALL, language="sparql", id="all")
+            edge.sync()
+            _clock_set_back(edge)
+            ages = [edge.as_of.age, edge.as_of.age]
+            assert timedelta() <= ages[0] < ages[1] < timedelta(minutes=30)
+            wait_for(lambda: edge.as_of.confirmed < datetime.now(UTC))  # the channel says that nothing is newer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import NamedNode
 
+from backbone.served import wait_for
 from edge.worlds import ACCOUNT, Cable, World, held_by, strong
 from triplewire import Access, Edge, Hub
 from triplewire.errors import (
@@ -314,6 +315,27 @@ def _power_fails(*_):
     raise OSError("the power failed")
 
 
+class TornCable(Cable):
+    """A cable whose first questions end as nobody has thought of."""
+
+    def serve_edge(self, question):
+        if len(self.questions) < 2:
+            self.questions.append(question)
+            raise ConnectionResetError("torn")
+        return super().serve_edge(question)
+
+
+def test_error_that_nobody_thought_of_does_not_end_following(world, caplog):
+    world.publish("urn:a", "<urn:1> a <urn:C> .")
+    with Edge(":memory:", hub=TornCable(world.hub)) as edge:
+        edge.follow("SELECT ?x { ?x a <urn:C> }", language="sparql", id="c")
+        edge.start()
+        wait_for(lambda: edge.status().problem == "torn")
+        wait_for(lambda: subjects(edge) == {"<urn:1>"})
+        wait_for(lambda: edge.status().problem == "")
+    assert "tries again" in caplog.text
+
+
 def test_hub_that_forgot_what_is_missing_makes_the_edge_compare(world):
     world.publish("urn:a", "<urn:1> a <urn:C> .")
     world.publish("urn:b", "<urn:2> a <urn:C> .")
@@ -369,6 +391,18 @@ def test_drift_is_found_repaired_and_reported(passau):
     assert done.repaired
     with passau.edge._reading() as reader:
         assert reader.registrations.of_rule("example1") == {"<urn:doc#host>"}
+
+
+@pytest.mark.parametrize("between", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+def test_character_that_some_take_for_the_end_of_a_line_is_neither_drift_nor_an_end(world, between):
+    world.publish("urn:a", f"<urn:1> a <urn:C> ; <urn:title> 'one{between}two' .")
+    world.follow("c", "SELECT ?x { ?x a <urn:C> }")
+    world.edge.sync()
+    assert world.edge.sync(verify=True).drifted == ()
+    world.publish("urn:b", "<urn:2> a <urn:C> .")
+    world.hub.store.compact(keep_versions=1, keep_events_after=1_000)
+    assert world.edge.sync().repaired == 1
+    world.check()
 
 
 # -- access

@@ -73,6 +73,7 @@ def test_versions_of_batches_are_found(store):
             (2, 1, 2, True),
             (2, 2, 3, False),
         ]
+        assert reader.documents.first_of_batches(1, 3) == {1: 2, 2: 1}
         assert [record.uri for record, _ in reader.documents.everything(after=1)] == ["urn:d"]
 
 

@@ -32,6 +32,23 @@ def test_events_keep_their_order_and_their_proof(store):
         assert reader.log.last_cursor() == 4
 
 
+def test_of_what_batches_told_of_a_row_the_first_and_the_last_word_are_found_in_their_order(store):
+    words = [MATCHED, CHANGED, CHANGED, UNMATCHED]
+    for number, kind in enumerate(words):
+        with store.writing() as writer:
+            commit(writer, f"batch {number}", NewEvent((1,), kind, (5,)), NewEvent((2,), MATCHED, (number,)))
+    with store.reading() as reader:
+        assert list(reader.log.told_in(0, 4)) == [
+            (1, MATCHED, (5,)),
+            (2, MATCHED, (0,)),
+            (2, MATCHED, (1,)),
+            (2, MATCHED, (2,)),
+            (1, UNMATCHED, (5,)),
+            (2, MATCHED, (3,)),
+        ]
+        assert list(reader.log.told_in(1, 3))[::2] == [(1, CHANGED, (5,)), (1, CHANGED, (5,))]
+
+
 def test_batch_that_was_committed_is_recognised(store):
     with store.writing() as writer:
         commit(writer, "a")

@@ -34,6 +34,8 @@ QUESTIONS = {
     "documents.current": lambda reader: reader.documents.current(["urn:d"]),
     "documents.contents": lambda reader: reader.documents.contents([(1, 1)]),
     "documents.of_batches": lambda reader: reader.documents.of_batches(0, 1),
+    "documents.first_of_batches": lambda reader: reader.documents.first_of_batches(0, 1),
+    "log.told_in": lambda reader: list(reader.log.told_in(0, 1)),
     "documents.listing": lambda reader: reader.documents.listing("urn:d"),
     "triples.forward": lambda reader: reader.triples.forward([(1, 2), (1, 0)], after=1),
     "triples.backward": lambda reader: reader.triples.backward([(2, 3)], after=1),

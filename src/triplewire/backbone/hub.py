@@ -497,6 +497,9 @@ class BackboneHub(Hub):
                 return True
         except TriplewireError as error:  # of this hub's own store, say: it may be better the next time
             log.warning("%s cannot be followed: %s", self._title_of(member), error)
+        except Exception as error:  # of any kind: a hub that ended in silence would look like one that follows
+            log.exception("%s cannot be followed, and is asked again", self._title_of(member))
+            self._away[self._title_of(member)] = str(error) or type(error).__name__
         return False
 
     def start(self) -> None:

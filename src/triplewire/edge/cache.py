@@ -11,7 +11,7 @@ Invariant: the cached documents state the contents of what the rules register, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from triplewire.algebra.content import climb
@@ -21,6 +21,8 @@ from triplewire.store import EVERYBODY, DocumentRecord, Writer, scoped, triples_
 from triplewire.wire.edges import Description, EdgeAnswer
 
 Held = dict[str, set[str]]
+KeptAnswer = tuple[EdgeAnswer, Collection[str]]
+"""What was told, and the rules that are kept after it: of one that the edge has let go of meanwhile, nothing counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +45,30 @@ class Cache:
         self._strong = frozenset(f"<{iri}>" for iri in strong)
         self._numbers = {n for n in writer.terms.find(sorted(self._strong)) if n}
         self._changed: dict[str, Description] = {}
+        self._said: dict[str, list[tuple[str, str]]] = {}
         self._documents: dict[str, DocumentRecord] = {}
 
-    def follow(
-        self, answers: Sequence[EdgeAnswer], *, released: Iterable[str] = (), whole: bool = False
-    ) -> CacheChanges:
-        """Take over what was told, in its order. `released` is what rules registered that are gone.
+    def follow(self, answers: Sequence[KeptAnswer], *, whole: bool = False) -> CacheChanges:
+        """Take over what was told, in its order.
 
         With `whole`, everything that no rule reaches is looked for, not only what has lost a cause.
         """
-        self._know_documents(answers)
-        lost = set(released)
-        for answer in answers:
-            lost |= self._register(answer)
+        self._know_documents([answer for answer, _ in answers])
+        lost: set[str] = set()
+        for answer, kept in answers:
+            lost |= self._register(answer, kept)
             self._changed.update((self._local(each.node), each) for each in answer.descriptions)
-        for name in {name for answer in answers for name in answer.deleted}:
+        for name in {name for answer, _ in answers for name in answer.deleted}:
             self._changed.setdefault(self._local(name), Description(name))
+        return self._changes(lost, whole=whole)
+
+    def release(self, rule: str) -> CacheChanges:
+        """Let go of what a rule registers."""
+        lost = self._writer.registrations.of_rule(rule)
+        self._writer.registrations.remove(rule, lost)
+        return self._changes(lost)
+
+    def _changes(self, lost: set[str], *, whole: bool = False) -> CacheChanges:
         gone = self._unreached() if whole else self._without_cause(lost)
         unknown = {node for node, told in self._changed.items() if not told.parts and not told.xml}
         described = self._changed.keys() - gone - unknown
@@ -86,10 +96,10 @@ class Cache:
 
     # -- what rules register
 
-    def _register(self, answer: EdgeAnswer) -> set[str]:
+    def _register(self, answer: EdgeAnswer, kept: Collection[str]) -> set[str]:
         """Note what rules register; gives what some rule does not register any more."""
         registrations, lost = self._writer.registrations, set()
-        for rule in answer.whole.keys() | answer.registered.keys() | answer.released.keys():
+        for rule in (answer.whole.keys() | answer.registered.keys() | answer.released.keys()).intersection(kept):
             coming = {self._local(name) for name in answer.registered.get(rule, ())}
             going = {self._local(name) for name in answer.released.get(rule, ())}
             if rule in answer.whole:
@@ -107,7 +117,7 @@ class Cache:
         found = self._held_before([node for node in wanted if node not in self._changed])
         for node in wanted:
             if node in self._changed:
-                found[node] = {value for p, value in self._told(self._changed[node]) if self._is_held(p, value)}
+                found[node] = {value for p, value in self._told(node) if self._is_held(p, value)}
         return found
 
     def _held_before(self, nodes: Sequence[str]) -> Held:
@@ -135,19 +145,22 @@ class Cache:
         for s, _, o in triples:
             if texts[s] not in self._changed:
                 found[numbers[o]].add(texts[s])
-        for node, told in self._changed.items():
-            for predicate, value in self._told(told):
+        for node in self._changed:
+            for predicate, value in self._told(node):
                 if value in found and self._is_held(predicate, value):
                     found[value].add(node)
         return found
 
-    def _told(self, told: Description) -> list[tuple[str, str]]:
-        """The predicates and values of a description."""
-        return [
-            (predicate, value)
-            for part in told.parts
-            for _, predicate, value in triples_of(self._documents[part.document].id, part.lines.encode())
-        ]
+    def _told(self, node: str) -> list[tuple[str, str]]:
+        """The predicates and values that a node is described with, read once."""
+        found = self._said.get(node)
+        if found is None:
+            found = self._said[node] = [
+                (predicate, value)
+                for part in self._changed[node].parts
+                for _, predicate, value in triples_of(self._documents[part.document].id, part.lines.encode())
+            ]
+        return found
 
     def _is_held(self, predicate: str, value: str) -> bool:
         return value.startswith("_:") or (predicate in self._strong and value.startswith("<"))
@@ -163,6 +176,8 @@ class Cache:
         before = self._held_before(list(self._changed))
         after = self._held(self._changed)
         lost |= {node for changed in before for node in before[changed] - after[changed]}
+        if not lost:
+            return set()
         trial = self._reached(lost)
         holders = self._holders(sorted(trial))
         registered = self._writer.registrations.rules_of(trial)

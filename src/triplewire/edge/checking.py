@@ -6,8 +6,10 @@ Only the form is looked at, because what is true only the hub can know. What pas
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from pyoxigraph import NamedNode
 
 from triplewire.documents import parse
 from triplewire.errors import NetworkError, TriplewireError
@@ -17,6 +19,7 @@ from triplewire.wire.edges import Description, EdgeAnswer, local_name
 _NODE = re.compile(r"<[^<>\"{}|^`\\\x00-\x20]+>|_:[A-Za-z0-9][\w.-]* [^\x00-\x20]+")
 _URI = re.compile(r"[^\x00-\x20<>]+")
 _MOST = 1 << 53
+_AT_ONCE = 1_000
 
 
 def refuse_nonsense(answer: EdgeAnswer) -> None:
@@ -69,10 +72,26 @@ def _check_descriptions(descriptions: list[Description]) -> None:
             lines.setdefault(part.document, []).extend(own)
         if told.xml:
             _require(bool(parse(told.xml, uri=told.node[1:-1], media_type="application/xml").xml), "it is no XML")
+    _check_lines(lines)
+
+
+def _check_lines(lines: Mapping[str, Sequence[str]]) -> None:
+    """Whether lines by document can be read; those without blank nodes many at a time, whosever they are."""
+    shared: list[str] = []
     for uri, every in lines.items():
-        text = "\n".join(every)
-        _check_texts([text])
-        parse(text, uri=uri, media_type="application/n-triples")
+        NamedNode(uri)
+        own = [line for line in every if "_:" in line]
+        if own:
+            _read(own, uri)
+        shared += [line for line in every if "_:" not in line]
+    for first in range(0, len(shared), _AT_ONCE):
+        _read(shared[first : first + _AT_ONCE], "urn:triplewire:answer")
+
+
+def _read(lines: Sequence[str], uri: str) -> None:
+    text = "\n".join(lines)
+    _check_texts([text])
+    parse(text, uri=uri, media_type="application/n-triples")
 
 
 def _require(is_so: bool, otherwise: str) -> None:

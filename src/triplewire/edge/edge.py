@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 import threading
@@ -9,7 +10,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
@@ -44,6 +45,8 @@ from triplewire.schema import Schema
 from triplewire.store import EVERYBODY, Reader, Store, Writer
 from triplewire.wire.backoff import BackOff
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
+
+log = logging.getLogger("triplewire.edge")
 
 _ROUNDS = 20
 """So often a sync asks before it gives up: each time the hub, or what it keeps, was another one."""
@@ -119,6 +122,7 @@ class Edge(Hub):
         self._thread: threading.Thread | None = None
         self._stopping, self._nudged = threading.Event(), threading.Event()
         self._problem: tuple[str, datetime | None] = "", None
+        self._heard = "", 0.0
 
     def _begun(self, hub: str | Hub | Uplink | None) -> EdgeState:
         """The state of before, or a new one; NetworkError where there cannot be an edge."""
@@ -172,9 +176,7 @@ class Edge(Hub):
             if id not in state.rules:
                 raise UnknownSubscription(id)
             _refuse_built_on(id, state)
-            released = writer.registrations.of_rule(id)
-            writer.registrations.remove(id, released)
-            self._commit(writer, Cache(writer, self._book.schema.strong).follow([], released=released))
+            self._commit(writer, Cache(writer, self._book.schema.strong).release(id))
             state.without(id).write(writer)
 
     def follows(self) -> list[FollowedRule]:
@@ -219,7 +221,7 @@ class Edge(Hub):
     def _note_problem(self, error: Exception) -> None:
         """Remember what the link suffers from, and since when."""
         since = self._problem[1] or datetime.now().astimezone()
-        self._problem = str(error), since
+        self._problem = str(error) or type(error).__name__, since
 
     def _sync(self, verify: bool, wait: float) -> Synced:
         talk = self.conversation(verify=verify, wait=wait)
@@ -241,9 +243,10 @@ class Edge(Hub):
 
         It may be left at any time, and another one begun: what was taken over is written.
         """
-        rounds = 0
+        rounds, unheard = 0, 0
         while rounds < _ROUNDS:
-            answer = yield self._question(verify, wait)
+            asked, question = self._question(verify, wait)
+            answer = yield question
             if answer.resync or answer.drifted:
                 rounds += 1
                 done = yield from self._resync(answer)
@@ -253,10 +256,12 @@ class Edge(Hub):
                 rounds += 1
                 self._note_rules(answer)
             else:
-                done = self._take([answer])
+                done = self._take([answer], asked)
                 is_more = self._accept(answer.offered)
-                if not is_more and not answer.waiting and not self._has_more(answer):
+                before, unheard = unheard, self._unheard(answer)
+                if not is_more and not answer.waiting and not unheard:
                     return done
+                rounds += unheard >= before > 0
         raise NetworkError("the hub was another one with each question; the cache is as of the last answer")
 
     def _accept(self, offered: Sequence[EdgeRule]) -> bool:
@@ -273,21 +278,18 @@ class Edge(Hub):
             return False
         return True
 
-    def _has_more(self, answer: EdgeAnswer) -> bool:
-        """Whether there are rules that the hub has not been asked for, because they are many."""
+    def _unheard(self, answer: EdgeAnswer) -> int:
+        """How many rules the hub has not been asked for, because they are many."""
         with self._reading() as reader:
-            return any(
-                rule.state == "new" and rule.id not in answer.refused for rule in self._state(reader).rules.values()
-            )
+            rules = self._state(reader).rules.values()
+        return sum(rule.state == "new" and rule.id not in answer.refused for rule in rules)
 
-    def _question(self, verify: bool, wait: float) -> EdgeQuestion:
+    def _question(self, verify: bool, wait: float) -> tuple[EdgeState, EdgeQuestion]:
+        """What is to be asked, and by which state."""
         with self._reading() as reader:
             state = self._state(reader)
             question = state.question(wait=0.0 if verify else wait)
-            if not verify:
-                return question
-            kept = [id for id, rule in state.rules.items() if rule.state == "kept"]
-            return replace(question, digests=self._digests(reader, kept))
+            return state, replace(question, digests=self._digests(reader, [*state.rules.kept])) if verify else question
 
     def _digests(self, reader: Reader, rules: Sequence[str]) -> dict[str, str]:
         """Of what is held here because of each rule."""
@@ -315,7 +317,8 @@ class Edge(Hub):
             raise NetworkError("the hub was asked for everything, and did not tell it")
         with self._reading() as reader:
             missing = self._differing(reader, everything.manifest)
-            state = self._state(reader).compared(everything.rules, everything.refused)
+            before = self._state(reader)
+            state = before.compared(everything.rules, everything.refused)
             state = replace(state.loaded(everything.whole, (), {}), position=everything.position)
             rest = replace(state.question(), follow=[], unfollow=[])
         if everything.schema is not None:
@@ -331,7 +334,7 @@ class Edge(Hub):
             answers.append((yield asked))
             if answers[-1].rules is not None or answers[-1].resync:
                 return None
-        done = self._take(answers, whole=True)
+        done = self._take(answers, before, whole=True)
         reasons = reason.resync or "what is held was not what the hub said"
         return replace(done, resync=reasons, drifted=tuple(reason.drifted), repaired=len(missing))
 
@@ -343,22 +346,27 @@ class Edge(Hub):
         digests = {each.node: each.digest() for each in held}
         return sorted(node for node, digest in manifest.items() if digests.get(node) != digest)
 
-    def _take(self, answers: Sequence[EdgeAnswer], *, whole: bool = False) -> Synced:
-        """Take over what was told, in one transaction: documents, registrations, schema, position."""
-        last = answers[-1]
+    def _take(self, answers: Sequence[EdgeAnswer], asked: EdgeState, *, whole: bool = False) -> Synced:
+        """Take over what was told, in one transaction: documents, registrations, schema, position.
+
+        Rules may have come and gone since it was asked, by that state.
+        """
+        last, told = answers[-1], []
         with self._writing() as writer:
             state = self._state(writer)
+            whole = whole or state.has_let_go_since(asked)
             for answer in answers:
                 state = state.loaded(answer.whole, answer.waiting, answer.refused)
                 state = self._with_meaning(writer, state, answer)
+                told.append((answer, state.rules.kept))
             state = replace(state, position=last.position, number=last.number, time=last.time, heard=now())
             is_other = any(answer.schema is not None for answer in answers)  # what was held may not be any more
-            changes = Cache(writer, self._book.schema.strong).follow(answers, whole=whole or is_other)
+            changes = Cache(writer, self._book.schema.strong).follow(told, whole=whole or is_other)
             is_given = any(answer.taxonomy is not None for answer in answers)
             self._commit(writer, changes, number=last.number, is_given=is_given)
             state.write(writer)
         return Synced(
-            state.as_of,
+            self._aged(state),
             len(changes.described),
             tuple(sorted(changes.moved_out)),
             tuple(sorted(changes.deleted)),
@@ -398,7 +406,10 @@ class Edge(Hub):
         while not self._stopping.is_set():
             try:
                 self.sync(wait=0.0 if self._nudged.is_set() else wait)
-            except TriplewireError:
+            except Exception as error:  # of any kind: an edge that ended in silence would look like one that follows
+                if not isinstance(error, TriplewireError):
+                    log.exception("this edge could not follow its hub, and tries again")
+                    self._note_problem(error)
                 pause, wait = pause.failed(), 0.0
                 self._nudged.wait(pause.pause(random.random()))
             else:
@@ -447,10 +458,20 @@ class Edge(Hub):
 
     def _confirmed(self, state: EdgeState, link: UplinkStatus | None) -> AsOf:
         """How old what is here is, by what the hub said with an answer, or later by its channel."""
-        known = state.as_of
-        if link is None or link.confirmed is None or known.confirmed is None or link.confirmed <= known.confirmed:
+        known = self._aged(state)
+        if link is None or link.confirmed is None or known.age is None:
             return known
-        return replace(known, confirmed=link.confirmed, age=datetime.now(UTC) - link.confirmed)
+        age = datetime.now(UTC) - link.confirmed
+        return replace(known, confirmed=link.confirmed, age=age) if age < known.age else known
+
+    def _aged(self, state: EdgeState) -> AsOf:
+        """How old what is here is. The clock may be set back, so the age is no less than the time since this was known.
+
+        Invariant: an age is never less than nothing, and does not stand still while nothing is heard.
+        """
+        if self._heard[0] != state.heard:
+            self._heard = state.heard, time.monotonic()
+        return state.as_of(timedelta(seconds=time.monotonic() - self._heard[1]))
 
     def status(self, *, viewer: str | None = None) -> EdgeStatus:
         """What is followed and kept, how old it is, and what the link does; of what is private, what a viewer sees."""

@@ -20,7 +20,12 @@ def scoped(document: int, text: str) -> str:
 
 def triples_of(document: int, content: bytes) -> Iterator[tuple[str, str, str]]:
     """The texts of the triples of canonical N-Triples lines: subject, predicate, object."""
-    for line in content.decode().split("\n"):
-        if line:
+    lines = [line for line in content.decode().split("\n") if line]
+    if b"_:" not in content:  # most documents have no blank node, and all of them are read again and again
+        for line in lines:
             subject, predicate, rest = line.split(" ", 2)
-            yield scoped(document, subject), predicate, scoped(document, rest.removesuffix(" ."))
+            yield subject, predicate, rest.removesuffix(" .")
+        return
+    for line in lines:
+        subject, predicate, rest = line.split(" ", 2)
+        yield scoped(document, subject), predicate, scoped(document, rest.removesuffix(" ."))

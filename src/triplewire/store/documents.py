@@ -159,6 +159,11 @@ class DocumentReader(StorePart):
         """The versions of the batches with after < number <= until, in order of batch and document."""
         return self._versions("WHERE batch > ? AND batch <= ? ORDER BY batch, document", after, until)
 
+    def first_of_batches(self, after: int, until: int) -> dict[int, int]:
+        """The documents of the batches with after < number <= until, each with the first version that it has there."""
+        text = "SELECT document, min(version) FROM versions WHERE batch > ? AND batch <= ? GROUP BY document"
+        return dict(self._sql.rows(text, after, until))
+
     def _versions(self, rest: str, *values: int) -> list[VersionRecord]:
         found = self._sql.rows(f"SELECT document, version, batch, content IS NOT NULL FROM versions {rest}", *values)
         return [VersionRecord(document, version, batch, bool(present)) for document, version, batch, present in found]

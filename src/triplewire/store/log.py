@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from triplewire.store import crowds, schema
@@ -31,6 +32,8 @@ _OWN = "FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
 FORGOTTEN = "forgotten"
 """The counter of batches whose events may be gone."""
 
+_KINDS = 4
+"""More than the greatest kind: by a cursor and a kind as one number, the first and the last event are found at once."""
 _MOST_TOLD = 10_000
 """Events for which lines are read together: a line may be for thousands of queries."""
 _BEYOND = 1 << 60
@@ -167,10 +170,17 @@ class LogReader:
         return list(self._spread(self._sql.rows(text, batch)))
 
     def told_in(self, after: int, until: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-        """What the batches with after < number <= until told, in order: the query, the kind of event, and the row."""
-        text = "SELECT query, kind, terms, crowd FROM events WHERE batch > ? AND batch <= ? ORDER BY cursor"
-        for query, kind, terms, crowd in self._sql.rows(text, after, until):
-            row = unpack(terms)
+        """What the batches with after < number <= until told, in order: the query, the kind of event, and the row.
+
+        Of what was told again and again of a row, it is the first and the last: what was between is over.
+        """
+        text = (
+            f"SELECT min(cursor * {_KINDS} + kind), max(cursor * {_KINDS} + kind), query, crowd, terms FROM events"
+            " WHERE batch > ? AND batch <= ? GROUP BY query, crowd, terms"
+        )
+        told = [(word, line) for line in self._sql.rows(text, after, until) for word in {*line[:2]}]
+        for word, (_, _, query, crowd, terms) in sorted(told, key=itemgetter(0)):
+            row, kind = unpack(terms), word % _KINDS
             for each in self._crowds.lists([crowd])[crowd] if crowd else (query,):
                 yield each, kind, row
 

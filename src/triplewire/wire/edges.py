@@ -83,7 +83,7 @@ class Description:
 
     def digest(self) -> str:
         """A fingerprint: equal for equal triples, whichever documents state those that have no blank node."""
-        lines = {_own_line(part, line) for part in self.parts for line in part.lines.splitlines()}
+        lines = {_own_line(part, line) for part in self.parts for line in part.lines.split("\n") if line}
         return digest_of([*sorted(lines), self.xml])
 
 
@@ -277,6 +277,24 @@ def local_name(text: str) -> str:
     """
     blank = _BLANK.fullmatch(text) if text.startswith("_:") else None
     return text if blank is None else f"_:{blank[2]}"
+
+
+def tag_of_rule(registered: str, text: str, language: str) -> str:
+    """The tag of a rule: what is another one each time that it is registered, and what tells in which words it was.
+
+    So an edge that has meanwhile taken other words for the same rule knows that the hub speaks of the old ones.
+    """
+    return f"{registered}.{digest_of([language, text])}"
+
+
+def is_tag_of(tag: str, text: str, language: str) -> bool:
+    """Whether a tag is that of a rule in these words.
+
+    >>> is_tag_of(tag_of_rule("7-1", "a", "sparql"), "a", "sparql")
+    True
+    """
+    registered, _, _ = tag.rpartition(".")
+    return tag == tag_of_rule(registered, text, language)
 
 
 def digest_of_rules(tags: dict[str, str]) -> str:

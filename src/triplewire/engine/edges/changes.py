@@ -148,10 +148,8 @@ def _versions_before(reader: Reader, after: int, until: int) -> dict[int, int]:
 
     Every version that is kept or not has its number, so the first one of these batches tells the one before.
     """
-    first: dict[int, int] = {}
-    for version in reader.documents.of_batches(after, until):
-        first.setdefault(version.document, version.version - 1)
-    return first
+    first = reader.documents.first_of_batches(after, until)
+    return {document: version - 1 for document, version in first.items()}
 
 
 def _lines(content: bytes | None) -> set[str]:

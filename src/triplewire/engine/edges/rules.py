@@ -14,7 +14,7 @@ from triplewire.engine.subscriptions import registrations
 from triplewire.errors import BadRequest, NotAllowed, TriplewireError, UnsupportedQuery
 from triplewire.model import Scope, Subscription
 from triplewire.store import Reader, SubscriptionRecord, Writer
-from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
+from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules, tag_of_rule
 
 _BETWEEN = ":"
 _ANOTHERS = "this edge is another account's; an edge asks as the account with which it began"
@@ -42,7 +42,7 @@ class KnownRules:
         alike = {id for id, query in zip(found, queries, strict=True) if query is not None and query.viewer == viewer}
         self.owners = {record.owner for record in found.values()}
         self.records = {id: record for id, record in found.items() if id in alike}
-        self.tags = {id: record.tag for id, record in self.records.items()}
+        self.tags = {id: _tag_of(record) for id, record in self.records.items()}
         self.digest = digest_of_rules(self.tags)
         self.by_query: dict[int, list[str]] = {}
         for id, record in self.records.items():
@@ -60,6 +60,10 @@ class KnownRules:
         """NotAllowed if the rules are another owner's."""
         if self.owners - {owner}:
             raise NotAllowed(_ANOTHERS)
+
+
+def _tag_of(record: SubscriptionRecord) -> str:
+    return tag_of_rule(record.tag, record.text, record.language)
 
 
 def refuse_bad_name(edge: str) -> None:
