@@ -16,7 +16,7 @@ from triplewire.model import Document
 from triplewire.network.link import LinkLag, Timing
 from triplewire.network.node import Outbox
 from triplewire.network.routing import NETWORK, DocumentSent, RoutingHub, RoutingState, Topology
-from triplewire.network.routing.hubs import OWN
+from triplewire.network.routing.advertisers import OWN
 from triplewire.network.routing.messages import Ask
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.watches import Rows
