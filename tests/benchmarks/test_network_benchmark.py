@@ -65,6 +65,7 @@ def test_advertising_in_turn_that_is_counted_sends_what_one_that_is_simulated_do
     wanted = demand(range(16), 60, 0, 0.1, 0.2, seed=3)
     sim = Simulation(1)
     net = sim.hypercube(16)
+    sim.run()
     for node, said in wanted.advertisements.items():
         net.client(at=node).advertise(**said)
         sim.run()
