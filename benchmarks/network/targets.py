@@ -18,6 +18,9 @@ COUNTED: dict[str, dict[str, Callable[[Traffic], int]]] = {
     "hypercube": {
         "subscriptions and documents": lambda line: line.subscribing + line.publishing,
         "with advertisements": lambda line: line.advertising + line.subscribing + line.publishing,
+        "with advertisements, one hub after the other": (
+            lambda line: (line.in_turn or 0) + line.subscribing + line.publishing
+        ),
     },
     "hierarchy": {"documents": lambda line: line.publishing},
 }

@@ -9,6 +9,7 @@ from math import prod
 from time import process_time
 from typing import NamedTuple
 
+from benchmarks.measure import undisturbed
 from benchmarks.network.demand import Demand
 from triplewire.network import Simulation
 from triplewire.network.simulation import HierarchyNetwork, SimulatedClient, SimulatedNetwork
@@ -39,6 +40,8 @@ class Traffic:
     seconds: float
     concerned: float = 0.0
     """Hubs that a document concerns, on average: those with subscriptions to it, but for the one that publishes it."""
+    in_turn: int | None = None
+    """The messages of advertising, if each hub of a cube waits until the one before it is known everywhere."""
 
 
 Shape = int | Sequence[int]
@@ -57,10 +60,13 @@ def built(sim: Simulation, shape: Shape, alternative: str) -> SimulatedNetwork:
     return sim.hierarchy(shape, standbys=False, short_cut=alternative != "no-short-cut")
 
 
-def measure_traffic(shape: Shape, wanted: Demand, alternative: str, seed: int) -> Traffic:
+def measure_traffic(
+    shape: Shape, wanted: Demand, alternative: str, seed: int, tell: Callable[[str], None] = lambda text: None
+) -> Traffic:
     """Let the same happen in an alternative, and count; what is told must be what the demand says."""
     started = process_time()
-    sent = _sent(shape, wanted, alternative, seed)
+    with undisturbed():  # what a network knows has no cycles, and is too much to be looked through again and again
+        sent = _sent(shape, wanted, alternative, seed, tell)
     if sent.told != wanted.told:
         raise AssertionError(f"{alternative} told {sent.told:,} events, and not {wanted.told:,}")
     return Traffic(
@@ -77,6 +83,7 @@ def measure_traffic(shape: Shape, wanted: Demand, alternative: str, seed: int) -
         sent.idle,
         process_time() - started,
         concerned(wanted),
+        advertised_in_turn(shape, wanted) if isinstance(shape, int) and alternative == "triplewire" else None,
     )
 
 
@@ -96,13 +103,13 @@ class Sent(NamedTuple):
     idle: int | None = None
 
 
-def _sent(shape: Shape, wanted: Demand, alternative: str, seed: int) -> Sent:
+def _sent(shape: Shape, wanted: Demand, alternative: str, seed: int, tell: Callable[[str], None]) -> Sent:
     if alternative == "one-hub":
         return _one_hub(wanted)
     if isinstance(shape, int) and alternative in FLOODS:
         return FLOODS[alternative](shape, wanted)
     sim = Simulation(seed)
-    return spread(sim, built(sim, shape, alternative), wanted, alternative)
+    return spread(sim, built(sim, shape, alternative), wanted, alternative, tell)
 
 
 def _one_hub(wanted: Demand) -> Sent:
@@ -136,6 +143,36 @@ def _on_the_way(origin: int, hubs: Iterable[int]) -> int:
     return len(found)
 
 
+def advertised_in_turn(nodes: int, wanted: Demand) -> int:
+    """The messages of advertising, one hub after the other: each goes by its tree, as far as it says anything new.
+
+    The simulation lets all hubs advertise at once, which then share messages.
+    """
+    told: dict[tuple[int, int], set[object]] = {}
+    return sum(_spread(node, 0, items, nodes, told) for node, items in _items(wanted).items())
+
+
+def _items(wanted: Demand) -> dict[int, set[object]]:
+    """By hub, what it advertises: a topic is advertised in one way by all."""
+    found: dict[int, set[object]] = {}
+    for topic in wanted.topics:
+        for node in topic.publishers:
+            found.setdefault(node, set()).add(topic.name)
+    return found
+
+
+def _spread(at: int, dimension: int, items: set[object], nodes: int, told: dict[tuple[int, int], set[object]]) -> int:
+    """How many messages carry on what came to a hub by dimensions below one; what a link has carried it need not."""
+    count = 0
+    for above in range(dimension, (nodes - 1).bit_length()):
+        known = told.setdefault((at, above), set())
+        new = items - known
+        if new:
+            known |= new
+            count += 1 + _spread(at ^ (1 << above), above + 1, new, nodes, told)
+    return count
+
+
 FLOODS: Mapping[str, Callable[[int, Demand], Sent]] = {
     "flood-subscriptions": _flood_subscriptions,
     "flood-events": _flood_events,
@@ -146,8 +183,15 @@ FLOODS: Mapping[str, Callable[[int, Demand], Sent]] = {
 # -- in a simulation
 
 
-def spread(sim: Simulation, net: SimulatedNetwork, wanted: Demand, alternative: str) -> Sent:
+def spread(
+    sim: Simulation,
+    net: SimulatedNetwork,
+    wanted: Demand,
+    alternative: str,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Sent:
     """What the simulation of an alternative sends."""
+    tell(f"{alternative}: hubs advertise")
     clients = {node: net.client(at=node) for node in net.nodes}
     for client in clients.values():
         if alternative == "flood-events":
@@ -159,11 +203,13 @@ def spread(sim: Simulation, net: SimulatedNetwork, wanted: Demand, alternative: 
         clients[node].advertise(**said)
     sim.run()
     advertised = _bodies(sim)
+    tell(f"{alternative}: {wanted.subscriptions:,} subscriptions")
     sids = [
         (clients[asked.node], clients[asked.node].subscribe(asked.text)) for t in wanted.topics for asked in t.asked
     ]
     sim.run()
     subscribed, loads = _bodies(sim), Counter(sim.loads)
+    tell(f"{alternative}: {len(wanted.documents):,} documents")
     for each in wanted.documents:
         clients[each.node].publish(each.text, uri=each.uri)
     sim.run()

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.network import run
 from benchmarks.network.demand import demand
 from benchmarks.network.targets import verdicts
-from benchmarks.network.traffic import ALTERNATIVES, FLOODS, Traffic, measure_traffic, spread
+from benchmarks.network.traffic import ALTERNATIVES, FLOODS, Traffic, advertised_in_turn, measure_traffic, spread
 
 from triplewire.network import Simulation
 
@@ -58,6 +58,18 @@ def test_half_of_the_subscriptions_are_covered_and_one_hub_in_twenty_publishes_w
     covered = [each for each in asked if each.above is not None and (each.node, each.topic) in wide]
     assert (len(asked), len(covered)) == (10_000, 5_000)
     assert {len(topic.publishers) for topic in wanted.topics} == {0, 13}
+
+
+def test_advertising_in_turn_that_is_counted_sends_what_one_that_is_simulated_does() -> None:
+    """P4: hubs of the benchmark advertise at once; what it takes one after the other is counted beside it."""
+    wanted = demand(range(16), 60, 0, 0.1, 0.2, seed=3)
+    sim = Simulation(1)
+    net = sim.hypercube(16)
+    sim.run()
+    for node, said in wanted.advertisements.items():
+        net.client(at=node).advertise(**said)
+        sim.run()
+    assert sim.messages["advertise"] == advertised_in_turn(16, wanted)
 
 
 @pytest.mark.parametrize("nodes", [8, 16])

@@ -99,6 +99,15 @@ def test_trace_tells_the_way_of_a_document_from_its_publisher_to_those_who_are_t
     assert "The way of urn:document/3" in call(*command).stdout
 
 
+def test_trace_and_plot_may_stand_alone(call, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    done = call("simulate", "hypercube", "--nodes", "4", "--documents", "2", "--plot", "--trace")
+    assert done.exit_code == 0
+    assert "The way of urn:document/0" in done.stdout
+    assert (tmp_path / "network.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_trace_of_a_document_that_there_is_not_is_refused(call):
     done = call("simulate", "hypercube", "--documents", "6", "--trace", "6")
     assert done.exit_code == 2

@@ -38,7 +38,7 @@ COMMANDS = {
         "demo:run",
         "A story on an open-data catalogue: publish, subscribe, change, withdraw, ask why. It takes half a minute.",
     ),
-    "simulate": Announced("simulate:run", "Simulate a network of hubs, and count what it takes to tell everybody."),
+    "simulate": Announced("simulate:app", "Simulate a network of hubs, and count what it takes to tell everybody."),
     "warm": Announced("warm:run", "Compile the matcher now, so that the first match need not: once after installing."),
     "publish": Announced(
         "publish:publish", "Publish documents, or new versions of them, and print the events that this causes.", _HUB
@@ -131,7 +131,7 @@ def loaded(name: str) -> Any:
         found = alone
     else:
         for each in found.registered_commands:
-            each.cls = OnHub
+            each.cls = OnHub if each.cls is TyperCommand else each.cls
     command = get_command(found)
     command.name = name
     return command

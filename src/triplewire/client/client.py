@@ -228,9 +228,9 @@ class Client(Connection, AnyHub):
         """Have the hub, which must be the one that decides, let another one be a member of the network no more."""
         self._ask("DELETE", "/network/members/" + quote(name, safe=""))
 
-    def leave_network(self) -> None:
-        """Have the hub leave its network."""
-        self._ask("POST", "/network/leave")
+    def leave_network(self, *, anyway: bool = False) -> None:
+        """Have the hub leave its network; anyway: while what a subscriber had there, who moves, has not arrived."""
+        self._ask("POST", "/network/leave", params={"anyway": "true"} if anyway else None)
 
     def edit(
         self,

@@ -18,7 +18,7 @@ from triplewire import Hub
 from triplewire.errors import NetworkError, ServiceUnavailable
 from triplewire.network.live import NetworkHub
 from triplewire.network.live.departures import OldHub
-from triplewire.network.live.moves import MOVE, SETTLED, Proof
+from triplewire.network.live.moves import MOVE, SETTLED, Proof, kept_handovers
 from triplewire.network.live.settlements import Newcomer, NewHub
 
 HUBS = 3
@@ -43,6 +43,7 @@ ACTIONS = st.lists(
         st.tuples(st.just("move"), st.integers(0, HUBS - 1), st.integers(0, len(QUERIES) - 1)),
         st.tuples(st.just("lose handover"), st.integers(0, HUBS - 1), st.integers(0, len(QUERIES) - 1)),
         st.tuples(st.just("lose confirmation"), st.integers(0, HUBS - 1), st.integers(0, len(QUERIES) - 1)),
+        st.tuples(st.sampled_from(["pause", "resume"]), st.just(0), st.integers(0, len(QUERIES) - 1)),
         st.tuples(st.just("restart"), st.integers(0, HUBS - 1), st.just(0)),
         st.tuples(st.just("run"), st.integers(1, 6), st.just(0)),
     ),
@@ -95,6 +96,9 @@ class Movers:
                 self.exchange.restart(self.nodes[at])
             case "run":
                 self.exchange.run(at)
+            case "pause" | "resume" if self.subscribers[which].going is None:
+                subscriber = self.subscribers[which]
+                getattr(self.hubs[subscriber.at], what)(subscriber.id)
             case "move" | "lose handover" | "lose confirmation":
                 self.move(self.subscribers[which], at, {"lose handover": MOVE, "lose confirmation": SETTLED}.get(what))
 
@@ -141,6 +145,7 @@ class Movers:
                 self.move(subscriber, subscriber.going)
         self.exchange.run()
         for subscriber in self.subscribers:
+            self.hubs[subscriber.at].resume(subscriber.id)
             self.read(subscriber)
 
 
@@ -181,6 +186,31 @@ def is_told_as_by_one_hub(actions) -> None:
         for subscriber in movers.subscribers:
             expected = [(event.kind, shown(event.row)) for event in movers.oracle.events(subscriber.id)]
             assert sorted((e.kind, shown(e.row)) for e in subscriber.read) == sorted(expected)
+
+
+def test_hub_that_keeps_what_a_subscriber_had_does_not_leave_before_it_has_arrived():
+    """P7: what has arrived, of which only the confirmation was lost, does not hold it up."""
+    with ExitStack() as stack:
+        movers = Movers(stack)
+        by_name = {node.name: old for node, old in zip(movers.nodes, movers.olds, strict=True)}
+        confirmed, lost = movers.subscribers[:2]
+
+        def leaves(hub: int) -> None:
+            async def ask(member: str, question: dict) -> dict:
+                return by_name[member].answer(movers.nodes[hub].name, question)
+
+            asyncio.run(movers.olds[hub].refuse_to_strand(ask))
+
+        movers.move(confirmed, 2, SETTLED)
+        leaves(0)
+        with movers.hubs[0].store.reading() as reader:
+            assert not kept_handovers(reader)
+        movers.move(lost, 2, MOVE)
+        with pytest.raises(NetworkError, match=f"1 account.*{movers.nodes[2].name}, and has not arrived"):
+            leaves(1)
+        movers.settle()
+        leaves(1)
+        assert movers.places(lost) == [2]
 
 
 @settings(max_examples=examples(25), deadline=None)

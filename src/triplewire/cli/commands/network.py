@@ -126,8 +126,16 @@ def move(
 
 
 @app.command()
-def leave(store: HubUrl) -> None:
+def leave(
+    store: HubUrl,
+    anyway: Annotated[
+        bool,
+        typer.Option(help="Also while what a subscriber had there, who moves, has not arrived at the other hub."),
+    ] = False,
+) -> None:
     """Have a hub take back what it told the others, and leave the network.
+
+    It is refused while something waits there for subscribers who move to another hub, and has not arrived.
 
     [bold]Example[/bold]
 
@@ -135,7 +143,7 @@ def leave(store: HubUrl) -> None:
       triplewire network leave http://127.0.0.1:8081
     """
     with client_of(_address(store)) as client:
-        client.leave_network()
+        client.leave_network(anyway=anyway)
     Problems().note("it takes back what it told the others, and leaves; `triplewire network status` says when it has")
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from triplewire.cli.plots import plotter
-from triplewire.cli.problems import usage_for
+from triplewire.cli.problems import Problems, usage_for
 from triplewire.cli.tables import plain_table
 from triplewire.cli.terminal import Screen, print_json
 
@@ -19,6 +21,36 @@ if TYPE_CHECKING:
     from triplewire.network.simulation import AnswerCount, Played, Sight, SimulatedNetwork, Simulation
 
 
+_ASSUMED = {"--trace": "0", "--plot": "network.png"}
+"""What is meant by these without a value."""
+
+
+class WithAssumed(TyperCommand):
+    """A command whose options `--trace` and `--plot` may stand alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, with the values that are assumed."""
+        return super().parse_args(ctx, with_assumed(args))
+
+
+def with_assumed(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with a value after each option that may stand alone.
+
+    >>> with_assumed(["hypercube", "--plot", "--trace", "3", "--trace"])
+    ['hypercube', '--plot', 'network.png', '--trace', '3', '--trace', '0']
+    """
+    found: list[str] = []
+    for argument, following in zip_longest(arguments, arguments[1:], fillvalue="-"):
+        found.append(argument)
+        if argument in _ASSUMED and following.startswith("-"):
+            found.append(_ASSUMED[argument])
+    return found
+
+
+app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+
+
+@app.command(cls=WithAssumed)
 def run(
     topology: Annotated[Literal["hypercube", "hierarchy", "ring"], typer.Argument(help="How the hubs are connected.")],
     nodes: Annotated[int, typer.Option("--nodes", "-n", min=1, help="How many hubs a hypercube or a ring has.")] = 16,
@@ -44,10 +76,16 @@ def run(
     ] = 0,
     algorithm: Annotated[Literal["sqc", "mqc"], typer.Option("--algorithm", help="How a ring answers.")] = "mqc",
     trace: Annotated[
-        int | None, typer.Option("--trace", min=0, metavar="N", help="Tell the way of document N through the network.")
+        int | None,
+        typer.Option(
+            "--trace", min=0, metavar="[N]", help="Tell the way of document N, or the first, through the network."
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw messages, hops and loads, as PNG, SVG or PDF.")
+        Path | None,
+        typer.Option(
+            "--plot", metavar="[FILE]", help="Draw messages, hops and loads, as PNG, SVG or PDF; into network.png."
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
@@ -65,7 +103,7 @@ def run(
       triplewire simulate hierarchy --clusters 4,4,4 --subscriptions 1000
       triplewire simulate hierarchy --clusters 3,3 --links 12 --queries 50
       triplewire simulate hypercube --nodes 16 --trace 3
-      triplewire simulate hypercube --nodes 64 --plot cube.png
+      triplewire simulate hypercube --nodes 64 --plot cube.svg --trace
     """
     from random import Random
 
@@ -83,6 +121,7 @@ def run(
         played = play(sim, net, workload, Random(seed))
     if draw is not None:
         draw(f"{topology}, {len(net.nodes):,} nodes", played, [sim.loads[node] for node in net.nodes])
+        Problems().note(f"drawn: {plot}")
     story = traced.story(played.events) if traced is not None else []
     answers = net.answers if isinstance(net, HierarchyNetwork) and queries else None
     if json:

@@ -15,6 +15,7 @@ Invariant: what a subscriber was told and what it is said to have missed are all
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import Any
@@ -53,25 +54,45 @@ def is_bounded(reader: Reader, record: SubscriptionRecord) -> bool:
     return _read(reader, record).get("bounds") is not None
 
 
-def trimmed(writer: Writer, record: SubscriptionRecord) -> SubscriptionRecord:
-    """A paused subscription as it is when what is over its bounds has fallen off; to be written by the caller."""
-    kept = _read(writer, record).get("bounds")
-    bounds = WaitingBounds(*kept) if kept is not None else WaitingBounds()
+def bounds_of(reader: Reader, record: SubscriptionRecord) -> WaitingBounds:
+    """How much waits for it."""
+    kept = _read(reader, record).get("bounds")
+    return WaitingBounds(*kept) if kept is not None else WaitingBounds()
+
+
+def fallen_off(reader: Reader, record: SubscriptionRecord) -> MissedEvents | None:
+    """What is over the bounds of a paused subscription by now, if anything is."""
+    bounds, heard = bounds_of(reader, record), record.last_cursor
     is_over = bounds.until is not None and time() > bounds.until
     most = 0 if is_over else bounds.events
-    heard = record.last_cursor
     if most is None or heard == HEARD_ON:
-        return record
-    waiting = newest(writer, replace(record, last_cursor=HEARD_ON), Some(heard), most + 1)
+        return None
+    waiting = newest(reader, replace(record, last_cursor=HEARD_ON), Some(heard), most + 1)
     if len(waiting) <= most:
+        return None
+    return MissedEvents(heard, waiting[-1].cursor, TOO_LONG if is_over else too_many(most))
+
+
+def trimmed(writer: Writer, record: SubscriptionRecord) -> SubscriptionRecord:
+    """A paused subscription as it is when what is over its bounds has fallen off; to be written by the caller."""
+    lost = fallen_off(writer, record)
+    if lost is None:
         return record
-    fallen = waiting[-1].cursor
-    if record.first_cursor < heard:
-        writer.subscriptions.close_span(record, heard)
-    writer.log.drop_own(record.number, heard, fallen)
-    lost = MissedEvents(heard, fallen, TOO_LONG if is_over else too_many(most))
-    _write(writer, record, bounds, _joined([*missed(writer, record), lost]))
-    return replace(record, first_cursor=fallen, last_cursor=fallen)
+    if record.first_cursor < lost.after:
+        writer.subscriptions.close_span(record, lost.after)
+    writer.log.drop_own(record.number, lost.after, lost.until)
+    _write(writer, record, bounds_of(writer, record), _joined([*missed(writer, record), lost]))
+    return replace(record, first_cursor=lost.until, last_cursor=lost.until)
+
+
+def brought(writer: Writer, record: SubscriptionRecord, bounds: WaitingBounds | None, reasons: Sequence[str]) -> None:
+    """A subscription comes from another hub: how much waits for it, and why it missed something there.
+
+    Cursors of another hub mean nothing here, so what it missed there is told as a stretch without any.
+    """
+    cursor = record.first_cursor
+    if bounds is not None or reasons:
+        _write(writer, record, bounds, [MissedEvents(cursor, cursor, reason) for reason in reasons[-_KEPT:]])
 
 
 def returned(writer: Writer, record: SubscriptionRecord) -> SubscriptionRecord:

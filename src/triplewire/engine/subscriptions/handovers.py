@@ -1,8 +1,11 @@
 """Handovers: a subscription goes on at another hub, which tells what the old one has not (P7).
 
-    handed over at the old hub: what it asks, its rows, the events that were not read; then it ends there
+    handed over at the old hub: what it asks, its rows, the events that were not read or wait; then it ends there
     take over   at the new hub, whose store has the documents that made the rows, or later versions of them:
                 the events that were not read, then what is different: rows that end, begin, and stay with new content
+
+One that is paused is so at the new hub, too: what waited goes on to wait, within its bounds, and what it has missed is
+said there.
 
 Each side is one transaction with what its node writes. Rows are compared as people see them; only blank nodes have the
 number of a document in their names, which is another one at each hub, so that they go by the document's place instead.
@@ -11,7 +14,7 @@ number of a document in their names, which is another one at each hub, so that t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -20,6 +23,7 @@ from triplewire.engine.connection import query_of, record_of
 from triplewire.engine.inspect import events
 from triplewire.engine.names import new_name, now
 from triplewire.engine.standing import Standing, StandingQuery
+from triplewire.engine.subscriptions import absences
 from triplewire.engine.subscriptions.edits import row_events
 from triplewire.engine.subscriptions.registrations import Registration
 from triplewire.errors import SubscriptionError
@@ -81,6 +85,19 @@ class HandedEvent:
 
 
 @dataclass(frozen=True)
+class HandedPause:
+    """A subscription is paused: since when, and how many of its events were before that; the others wait.
+
+    `keep` is how many may wait, `until` how long, in seconds since 1970; None: all of them, ever.
+    """
+
+    since: str
+    heard: int
+    keep: int | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True)
 class HandedSubscription:
     """All that a hub hands over of a subscription; `since` is when it began to count, in microseconds, 0 being ever."""
 
@@ -96,6 +113,9 @@ class HandedSubscription:
     since: int
     rows: tuple[Cells, ...]
     events: tuple[HandedEvent, ...]
+    pause: HandedPause | None = None
+    missed: tuple[str, ...] = ()
+    """Why it has missed events at hubs where it was before, stretch by stretch."""
 
 
 # -- the old hub
@@ -111,8 +131,6 @@ def refuse_unmovable(reader: Reader, id: str, after: int) -> None:
         reason = f'its reach is "{reach}": what it asks is around here; only one with reach "network" can move'
     elif record.first_cursor == UNHEARD:
         reason = "what answers it already is still looked for; move it when that is done"
-    elif record.last_cursor != HEARD_ON:
-        reason = "it is paused; resume it, then move it"
     elif reader.deliveries.of_subscription(id):
         reason = "it has deliveries, which do not move; remove them, and add them again at the new hub"
     elif len(unread) > MOST_EVENTS:
@@ -123,8 +141,8 @@ def refuse_unmovable(reader: Reader, id: str, after: int) -> None:
         raise SubscriptionError(reason, subscription=id)
 
 
-def handed_over(reader: Reader, id: str, after: int, home: str) -> HandedSubscription:
-    """What goes to another hub of a subscription that can move, read up to a cursor."""
+def handed_over(reader: Reader, id: str, after: int, home: str, name: str) -> HandedSubscription:
+    """What goes to another hub of a subscription that can move, read up to a cursor; the hub has a place and a name."""
     record = record_of(reader, id)
     query, cells = query_of(reader, record), _Cells(reader, home)
     unread = [
@@ -145,7 +163,25 @@ def handed_over(reader: Reader, id: str, after: int, home: str) -> HandedSubscri
         reader.network.reaches()[id],
         tuple(map(cells.of, rows)),
         tuple(unread),
+        _pause(reader, record, after),
+        tuple(_missed(reader, record, name)),
     )
+
+
+def _pause(reader: Reader, record: SubscriptionRecord, after: int) -> HandedPause | None:
+    if record.paused_since is None:
+        return None
+    heard = sum(each.cursor <= record.last_cursor for each in _unread(reader, record, after))
+    bounds = absences.bounds_of(reader, record)
+    return HandedPause(record.paused_since, heard, bounds.events, bounds.until)
+
+
+def _missed(reader: Reader, record: SubscriptionRecord, name: str) -> Iterator[str]:
+    """Why it has missed events, with the cursors that say so here; those of a hub before this one have none."""
+    lost = absences.fallen_off(reader, record)
+    for each in [*absences.missed(reader, record), *([] if lost is None else [lost])]:
+        where = f" (at {name}, after cursor {each.after} up to {each.until})" if each.after < each.until else ""
+        yield each.reason + where
 
 
 def counted(reader: Reader, id: str, documents: Iterable[tuple[str, str]], home: str) -> list[tuple[str, str]]:
@@ -160,7 +196,16 @@ def counted(reader: Reader, id: str, documents: Iterable[tuple[str, str]], home:
 
 
 def _unread(reader: Reader, record: SubscriptionRecord, after: int) -> list[EventRecord]:
-    return events.following(reader, record, events.Some(after), MOST_EVENTS + 1)
+    """What was not read, and of a paused subscription what waits within its bounds."""
+    heard = events.following(reader, record, events.Some(after), MOST_EVENTS + 1)
+    if record.last_cursor == HEARD_ON:
+        return heard
+    lost = absences.fallen_off(reader, record)
+    begin = max(after, record.last_cursor if lost is None else lost.until)
+    waiting = events.following(
+        reader, replace(record, last_cursor=HEARD_ON), events.Some(begin), MOST_EVENTS + 1 - len(heard)
+    )
+    return heard + waiting
 
 
 class _Cells:
@@ -216,10 +261,25 @@ def take_over(
     found = answers_of(writer, standing, [standing_query])
     _put_on_record(writer, record.query, found)
     told = _difference(writer, record, handed, found, _touched(writer, documents, home), query.viewer, home)
+    heard = len(told) if handed.pause is None else handed.pause.heard
+    batch = writer.batches.next()
+    writer.log.append(batch, told[:heard])
+    record = _away(writer, record, handed)
+    writer.log.append(batch, told[heard:])
     if told:
-        writer.log.append(writer.batches.next(), told)
         writer.batches.add(new_name("network"), committed=now(), documents=0, events=len(told))
     return record
+
+
+def _away(writer: Writer, record: SubscriptionRecord, handed: HandedSubscription) -> SubscriptionRecord:
+    """The subscription, paused if it was: what is in the log from here on waits."""
+    pause = handed.pause
+    bounds = None if pause is None else absences.WaitingBounds(pause.keep, pause.until)
+    absences.brought(writer, record, bounds, handed.missed)
+    if pause is None:
+        return record
+    paused = replace(record, last_cursor=writer.log.last_cursor(), paused_since=pause.since)
+    return writer.subscriptions.alter(record, paused)
 
 
 def _wanted(handed: HandedSubscription, owner: str | None, viewer: str | None) -> Subscription:

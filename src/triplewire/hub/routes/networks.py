@@ -177,9 +177,14 @@ def _refuse_other_key(access: Admission, key: str) -> None:
 
 
 @router.post("/network/leave", summary="Leave the network", status_code=202)
-async def leave(access: Administering) -> None:
+async def leave(
+    access: Administering,
+    anyway: Annotated[
+        bool, Query(description="Also while what a subscriber had here, who moves, has not arrived at the other hub.")
+    ] = False,
+) -> None:
     """Take back what this hub has told the others, and be a member no more; serve it without --network then."""
-    await run_in_threadpool(federation_of(access).node.leave)
+    await federation_of(access).leave(anyway=anyway)
 
 
 @router.delete("/network/members/{name}", summary="Expel a hub", status_code=204)

@@ -54,7 +54,15 @@ class Missed:
     now: float
 
 
-Act = Heard | ToldAnew | NeighbourCame | Missed
+@dataclass(frozen=True, slots=True)
+class Heeded:
+    """A neighbour has taken in what was advertised to it."""
+
+    peer: str
+    now: float
+
+
+Act = Heard | ToldAnew | NeighbourCame | Missed | Heeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +158,11 @@ class ControllerHub(BrokerHub):
         self._acts.append(Heard(peer, body, True, now))
         super().hear_all(peer, body, now)
 
+    def heeded(self, peer: str, now: float) -> None:
+        """See `AdvertisingHub.heeded`."""
+        self._acts.append(Heeded(peer, now))
+        super().heeded(peer, now)
+
     def miss(self, peer: str, now: float) -> Outbox:
         """See `BrokerHub.miss`."""
         self._now = now
@@ -217,6 +230,8 @@ class RepeatedHub(BrokerHub):
                     self.disconnect(peer)
                 case Missed(peer, now):
                     self.miss(peer, now)
+                case Heeded(peer, now):
+                    self.heeded(peer, now)
         for place in step.places:
             link = self.state.links[place.peer]
             link.peer, link.has = place.epoch, place.has

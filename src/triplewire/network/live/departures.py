@@ -6,12 +6,15 @@ one new hub, one key and one generation.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import urlsplit
 
@@ -19,7 +22,7 @@ from triplewire.engine.connection import query_of, record_of
 from triplewire.engine.subscriptions.handovers import counted, handed_over, refuse_unmovable
 from triplewire.engine.subscriptions.reaches import microseconds
 from triplewire.engine.subscriptions.registrations import unregister
-from triplewire.errors import BadRequest, NotAllowed, ServiceUnavailable, TriplewireError
+from triplewire.errors import BadRequest, NetworkError, NotAllowed, ServiceUnavailable, TriplewireError
 from triplewire.network.channels.channels import MOST_BYTES
 from triplewire.network.channels.dialling import is_this_machine
 from triplewire.network.channels.identities import is_signed
@@ -30,11 +33,13 @@ from triplewire.network.live.moves import (
     CHALLENGE,
     LIST,
     SETTLED,
+    TAKEN,
     Handover,
     MovingQuery,
     Proof,
     keep_handover,
     kept_handover,
+    kept_handovers,
     last_generation,
     let_go,
     read_proof,
@@ -82,9 +87,39 @@ class OldHub:
             key, generation = text_of(question["key"]), whole_of(question["generation"])
             self._node.do(lambda writer, _: _confirmed(writer, key, new, generation))
             return {}
+        if kind == TAKEN:
+            key, generation = text_of(question["key"]), whole_of(question["generation"])
+            with self._hub.store.reading() as reader:
+                return {"taken": taken_handovers(reader, key).get(new, 0) >= generation}
         proof = read_proof(question)
         owners = self._proved(new, proof)
         return self._list(new, proof, owners) if kind == LIST else self._move(new, proof, owners)
+
+    # -- leaving
+
+    async def refuse_to_strand(self, ask: Callable[[str, Message], Awaitable[Message]]) -> None:
+        """NetworkError while something is kept here for another hub: without this one, nobody could have it.
+
+        Of what has arrived there, only the confirmation was lost: that is let go of.
+        """
+        waiting: Counter[str] = Counter()
+        for key, kept in (await asyncio.to_thread(self._all_kept)).items():
+            about = {"key": key, "generation": kept["generation"]}
+            with suppress(TriplewireError):
+                if (await ask(kept["to"], {"kind": TAKEN} | about)).get("taken") is True:
+                    await asyncio.to_thread(self._answered, kept["to"], {"kind": SETTLED} | about)
+                    continue
+            waiting[kept["to"]] += 1
+        if waiting:
+            raise NetworkError(
+                f"what {waiting.total():,} account(s) had here waits for {', '.join(sorted(waiting))}, and has not "
+                "arrived: let them move again (`triplewire network move`), or leave anyway; then they have to wait "
+                "until this hub is a member again"
+            )
+
+    def _all_kept(self) -> dict[str, Message]:
+        with self._hub.store.reading() as reader:
+            return kept_handovers(reader)
 
     # -- proofs
 
@@ -196,7 +231,7 @@ class OldHub:
             parts = [each for each in home.state.subscriptions if each.rpartition(" ")[0] == id]
             sent = {(each.origin, each.uri): each for each in home.told_of(parts)}
             known |= {place: sent[place] for place in counted(reader, id, sent, home.name)}
-        handed = [handed_over(reader, id, proof.after.get(id, 0), home.name) for id in ids]
+        handed = [handed_over(reader, id, proof.after.get(id, 0), home.name, self._node.name) for id in ids]
         taken = taken_handovers(reader, proof.key)
         return Handover(proof.generation, tuple(handed), tuple(known.values()), taken)
 

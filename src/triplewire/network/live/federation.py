@@ -72,7 +72,8 @@ class Federation:
         self._refused: dict[str, str] = {}
         self._is_stopping = False
         self._visits = Counter[str]()
-        self._questions = Questions(self.node, self._send, OldHub(self.node, hub, owners))
+        self._old = OldHub(self.node, hub, owners)
+        self._questions = Questions(self.node, self._send, self._old)
         self._new = NewHub(self.node, hub, self.ask)
 
     async def ask(self, member: str, question: Message) -> Message:
@@ -99,6 +100,16 @@ class Federation:
         """See `NewHub.move`."""
         async with self._visit(old):
             return await self._new.move(old, proof, newcomer)
+
+    async def leave(self, *, anyway: bool = False) -> None:
+        """Leave the network; unless it is to be done anyway, not while something of a subscriber who moved is here."""
+        if not anyway:
+            await self._old.refuse_to_strand(self._asked)
+        await asyncio.to_thread(self.node.leave)
+
+    async def _asked(self, member: str, question: Message) -> Message:
+        async with self._visit(member):
+            return await self.ask(member, question)
 
     @asynccontextmanager
     async def _visit(self, old: str) -> AsyncIterator[None]:

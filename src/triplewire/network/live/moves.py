@@ -4,7 +4,7 @@
     new hub    asks the old one what that would be, over a channel between the two and no other way; looks for room
     old hub    looks whose key it is, writes down what it hands over, and ends the subscriptions: it tells no more
     new hub    goes on with them in one transaction, with the documents that they were told of, and confirms
-    old hub    lets go of what it kept
+    old hub    lets go of what it kept; if it leaves before, it asks whether that has arrived, and stays if not
 
 The *generation* numbers the departures of a key from a hub, and never falls, not even when the hub's store is an older
 copy. A proof counts for one departure; a handover that comes again is one that was taken already, and is confirmed. If
@@ -21,19 +21,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any
 
-from triplewire.engine.subscriptions.handovers import HandedEvent, HandedSubscription, is_cell
+from triplewire.engine.subscriptions.handovers import HandedEvent, HandedPause, HandedSubscription, is_cell
 from triplewire.engine.subscriptions.reaches import microseconds
 from triplewire.matching.incremental import dump_pattern, load_pattern
-from triplewire.network.channels.spelling import Json, text_of, whole_of
+from triplewire.network.channels.spelling import Json, number_of, text_of, whole_of
 from triplewire.network.live.council import Message
 from triplewire.network.live.spelling import read_pattern, read_sent, spelled_sent
 from triplewire.network.routing import DocumentSent
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, Reader, Writer
 
 CHALLENGE, LIST, MOVE, SETTLED = "move challenge", "move list", "move", "move settled"
-KINDS = (CHALLENGE, LIST, MOVE, SETTLED)
+TAKEN = "move taken"
+KINDS = (CHALLENGE, LIST, MOVE, SETTLED, TAKEN)
 """The questions of a move, which only the hub that asks may carry."""
 
 
@@ -125,7 +127,21 @@ def _subscription(told: Json) -> HandedSubscription:
         since=whole_of(told["since"]),
         rows=tuple(_cells(each, width) for each in told["rows"]),
         events=tuple(_event(each, width) for each in told["events"]),
+        pause=_pause(told.get("pause"), len(told["events"])),
+        missed=tuple(map(text_of, told.get("missed", ()))),
     )
+
+
+def _pause(told: Json, events: int) -> HandedPause | None:
+    """A pause; a hub that knows of none does not speak of it."""
+    if told is None:
+        return None
+    since, heard = text_of(told["since"]), whole_of(told["heard"])
+    datetime.fromisoformat(since)
+    if not 0 <= heard <= events:
+        raise ValueError(f"{heard} of {events} events cannot have been before a pause")
+    keep = None if told["keep"] is None else whole_of(told["keep"])
+    return HandedPause(since, heard, keep, None if told["until"] is None else number_of(told["until"]))
 
 
 def _text_or_none(told: Json) -> str | None:
@@ -167,6 +183,11 @@ def kept_handover(reader: Reader, key: str) -> Message | None:
     """What was handed over and not confirmed: `to` which hub, its `generation`, and the `handover` as JSON."""
     found = reader.network.state_of(_KEPT, key)
     return None if found is None else json.loads(found)
+
+
+def kept_handovers(reader: Reader) -> dict[str, Message]:
+    """All that was handed over and not confirmed, by the keys of accounts."""
+    return {key: json.loads(value) for (part, key), value in reader.network.state().items() if part == _KEPT}
 
 
 def keep_handover(writer: Writer, key: str, new: str, handover: Message) -> None:

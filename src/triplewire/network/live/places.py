@@ -19,7 +19,7 @@ from triplewire.network.hierarchy.queries import QueryBook, QueryingHub, QueryTa
 from triplewire.network.link import LinkLag, Timing
 from triplewire.network.node import Outbox
 from triplewire.network.routing import NETWORK, DocumentSent, RoutingState, Topology
-from triplewire.network.routing.hubs import OWN
+from triplewire.network.routing.advertisers import OWN
 from triplewire.network.routing.messages import Ask
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.watches import Rows

@@ -6,6 +6,7 @@
     entry           position, neighbour, number  a body that is not acknowledged
     advertised      place, source                what clients advertise
     heard, told     place, neighbour             what a neighbour advertises, and was told of
+    gathered        place, neighbour             what it will be told of, when it has heeded the last
     interest        position, neighbour, digest  an interest of a neighbour, and since when
     asked           position, neighbour, digest  an interest that a neighbour was told of
     subscription    place, id                    a pattern, since when, and how far
@@ -44,8 +45,9 @@ from triplewire.network.live.spelling import (
     spelled_sent,
 )
 from triplewire.network.membership import read_place, spelled_place
-from triplewire.network.routing import RoutingState, Topology
-from triplewire.network.routing.hubs import OWN, asked_by
+from triplewire.network.routing import Advertise, RoutingState, Topology
+from triplewire.network.routing.advertisers import OWN
+from triplewire.network.routing.hubs import asked_by
 from triplewire.network.routing.interests import Interest, NeighbourInterests
 from triplewire.network.routing.items import ItemIndex, ItemSet
 from triplewire.network.routing.state import KeptDocument
@@ -206,6 +208,9 @@ def _neighbour_rows(record: PlaceRecord) -> Iterator[Row]:
     for part, every in (("heard", state.heard_items), ("told", state.told_items)):
         for name, items in every.items():
             yield (part, f"{at} {name}"), items.stamp, _items(items)
+    for name in state.links:
+        gathered = state.gathered.get(name, ItemSet())
+        yield ("gathered", f"{at} {name}"), gathered.stamp if gathered else _GONE, _items(gathered)
     asked = list(state.asked) if state.asked else _GONE
     yield ("question", at), asked, lambda value: [spelled_question(each) for each in value]
 
@@ -337,6 +342,10 @@ def _read_told(state: RoutingState, peer: str, told: Any) -> None:
     state.told_items[peer] = ItemSet(read_items(told))
 
 
+def _read_gathered(state: RoutingState, peer: str, told: Any) -> None:
+    state.gathered[peer] = ItemSet(read_items(told))
+
+
 def _read_interest(state: RoutingState, name: str, told: Any) -> None:
     text, reach, since = told
     state.heard_interests[name.split(" ")[0]][read_interest([text, reach])] = since
@@ -373,6 +382,7 @@ _READERS: Mapping[str, Callable[[RoutingState, str, Any], None]] = {
     "advertised": _read_advertised,
     "heard": _read_heard,
     "told": _read_told,
+    "gathered": _read_gathered,
     "interest": _read_interest,
     "asked": _read_asked,
     "subscription": _read_subscription,
@@ -385,7 +395,9 @@ _ORDER = {part: place for place, part in enumerate(("corner", *_READERS))}
 
 def _conclude(state: RoutingState, topology: Topology) -> None:
     """What follows from what is written: which interests could go to each neighbour."""
-    for peer in state.links:
+    for peer, link in state.links.items():
+        if any(isinstance(entry.body, Advertise) for entry in link.waiting):
+            state.unheeded.add(peer)
         state.heard_items.setdefault(peer, ItemIndex())
         state.told_items.setdefault(peer, ItemSet())
     sources = [(OWN, [asked_by(each) for each in state.subscriptions.values()])]

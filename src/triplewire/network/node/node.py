@@ -97,6 +97,10 @@ class Node(ABC):
     def all_for(self, peer: str) -> Any:
         """What replaces everything that a neighbour was ever told."""
 
+    def acknowledged(self, peer: str, now: float) -> None:
+        """A neighbour has taken in more of what it was told; most kinds of nodes do not mind."""
+        return
+
     # -- links
 
     def connect(self, peer: str, now: float) -> Outbox:
@@ -119,8 +123,12 @@ class Node(ABC):
 
     def receive(self, peer: str, frame: Frame, now: float) -> Outbox:
         """A frame came from a neighbour; of a node that is none, it is passed over."""
-        if peer in self._links:
-            self._do(peer, self._links[peer].receive(frame, now), now)
+        link = self._links.get(peer)
+        if link is not None:
+            done = link.state.done
+            self._do(peer, link.receive(frame, now), now)
+            if link.state.done > done:
+                self.acknowledged(peer, now)
         return self._sent()
 
     def due(self, peer: str) -> float | None:

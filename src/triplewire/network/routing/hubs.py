@@ -7,7 +7,8 @@ All that a hub tells a neighbour follows from what its clients and its other nei
                       told of them (`interests`)
     documents to k    the versions that match an interest of k; and that one is gone, or matches none any more
 
-Each step sends the differences. So an advertisement that changes nothing for a neighbour stops there; a withdrawal, a
+Each step sends the differences; those of advertisements are gathered while a neighbour has not acknowledged the last
+ones (`advertisers`). So an advertisement that changes nothing for a neighbour stops there; a withdrawal, a
 late advertisement and the end of an interest need no rules of their own; and everything can be told anew at any time.
 
 Documents that went by are kept while a neighbour or a client has them. An interest is told of those among them that
@@ -21,18 +22,21 @@ that stands in for the origin answers when that is back and has been asked itsel
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
+from math import floor
 from typing import Any
 
+from triplewire.algebra.pattern import Pattern
 from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription
 from triplewire.languages import compile as compile_query
 from triplewire.model import Access, Document
 from triplewire.model.access import EVERYBODY
 from triplewire.network.link import Timing
-from triplewire.network.node import Node, Outbox
-from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside
+from triplewire.network.node import Outbox
+from triplewire.network.routing.advertisements import Advertised
+from triplewire.network.routing.advertisers import OWN, AdvertisingHub
 from triplewire.network.routing.interests import Interest, InterestStep, NeighbourInterests, interest_of
 from triplewire.network.routing.items import ItemIndex, ItemSet
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
@@ -42,24 +46,16 @@ from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.topologies import Topology
 from triplewire.network.routing.watches import Rows, WatchIndex
 
-OWN = ""
-"""The neighbour that clients of the hub stand for."""
-
 _STOOD_IN_FOR = "the hub was away and stood in for: of documents that changed meanwhile it saw the last version alone"
 
 
-class RoutingHub(Node):
+class RoutingHub(AdvertisingHub):
     """A hub in a network, made from its durable state."""
-
-    state: RoutingState
 
     def __init__(
         self, state: RoutingState, topology: Topology, *, timing: Timing | None = None, short_cut: bool = True
     ) -> None:
-        super().__init__(state, timing=timing)
-        self._topology = topology
-        self._own_counts = Counter(item for items in state.advertisements.values() for item in items)
-        self._own_items = ItemIndex(self._own_counts)
+        super().__init__(state, topology, timing=timing)
         self._watches = WatchIndex(topology.bit, short_cut=short_cut)
         for peer, interests in state.heard_interests.items():
             for interest, since in interests.items():
@@ -68,16 +64,6 @@ class RoutingHub(Node):
             self._watches.watch_own(subscription)
 
     # -- clients
-
-    def advertise(self, id: str, advertisement: Advertisement, now: float) -> Outbox:
-        """A client says what it will publish; under the same id, something else from now on."""
-        self._advertise_on(self._inherited(self._set_own(f"client {id}", advertisement.items)), now)
-        return self._sent()
-
-    def withdraw(self, id: str, now: float) -> Outbox:
-        """A client will not publish any more what it advertised; what it has published stays."""
-        self._advertise_on(self._inherited(self._set_own(f"client {id}", frozenset())), now)
-        return self._sent()
 
     def subscribe(
         self,
@@ -93,7 +79,7 @@ class RoutingHub(Node):
         """A client registers a query; it counts what is published from `since` on, and what its account may read."""
         if id in self.state.subscriptions:
             raise DuplicateSubscription(id)
-        pattern = compile_query(text, language=language)
+        pattern = _compiled(text, language)
         self._begin(ClientSubscription(id, client, pattern, since, reach, account), since)
         return self._sent()
 
@@ -174,40 +160,6 @@ class RoutingHub(Node):
         self.state.versions[uri] = version
         return DocumentSent(self.name, uri, version, now, document, reach)
 
-    def _advertise_document(self, document: Document, reach: int) -> frozenset[Advertised]:
-        """Advertise for a document what is not advertised without it; gives what has changed."""
-        source = f"document {document.uri}"
-        given = self._set_own(source, frozenset())
-        return given ^ self._set_own(source, kept_inside(self._own_items.lacking(document, reach), reach))
-
-    def _inherited(self, changed: frozenset[Advertised], besides: str = "") -> frozenset[Advertised]:
-        """Advertise what has gone for the sake of documents that still need it; gives all that has changed.
-
-        The document `besides`, of which another version comes, needs what was advertised for that one alone.
-        """
-        gone = changed - self._own_items.among(changed)
-        for key, kept in self.state.documents.items() if gone else ():
-            if key[0] == self.name and key[1] != besides and kept.told.document is not None:
-                changed |= self._advertise_document(kept.told.document, kept.told.reach)
-                gone -= self._own_items.among(changed)
-                if not gone:
-                    break
-        return changed
-
-    def _set_own(self, source: str, items: frozenset[Advertised]) -> frozenset[Advertised]:
-        """A client, or a document, advertises this from now on, if anything; gives what has changed."""
-        before = self.state.advertisements.pop(source, frozenset())
-        if items:
-            self.state.advertisements[source] = items
-        self.state.note("advertised", source)
-        self._own_counts.subtract(before - items)
-        self._own_counts.update(items - before)
-        gone = [item for item in before - items if not self._own_counts[item]]
-        for item in gone:
-            del self._own_counts[item]
-        self._own_items.change(items - before, gone)
-        return before ^ items
-
     # -- what neighbours tell
 
     def connect(self, peer: str, now: float) -> Outbox:
@@ -270,6 +222,7 @@ class RoutingHub(Node):
 
     def all_for(self, peer: str) -> RoutesTold:
         """See `Node.all_for`."""
+        self._difference(peer, self._gathered(peer))
         interests = self.state.interests[peer].told
         sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
         for kept in sent:
@@ -340,26 +293,6 @@ class RoutingHub(Node):
             self.tell(question.path[-1], AnswerSent(sent, question.path[:-1]), now)
 
     # -- what neighbours are told
-
-    def _advertise_on(self, changed: frozenset[Advertised], now: float, came: str = OWN) -> None:
-        """A neighbour, or a client, advertises these items now, or no longer: tell those whom that may concern."""
-        for peer in self.state.told_items if changed else ():
-            if peer != came and self._topology.advertisement_goes(came, peer):
-                self._advertise_to(peer, changed, now)
-
-    def _advertise_to(self, peer: str, changed: frozenset[Advertised], now: float) -> None:
-        """Tell a neighbour what of these items is advertised now, and what is no longer; others are as they were."""
-        present = self._own_items.among(changed)
-        for came, items in self.state.heard_items.items():
-            if came != peer and self._topology.advertisement_goes(came, peer):
-                present |= items.among(changed)
-        told, height = self.state.told_items[peer], self._topology.height(peer)
-        known = told.among(changed)
-        added = frozenset(item for item in present - known if item.reach >= height)
-        removed = known - present
-        if added or removed:
-            told.change(added, removed)
-            self.tell(peer, Advertise(added, removed), now)
 
     def _change_interests(
         self,
@@ -492,6 +425,16 @@ class RoutingHub(Node):
                 self._send(kept, peer, now, is_wanted=True)
 
 
+@lru_cache(maxsize=10_000)
+def _compiled(text: str, language: str) -> Pattern:
+    """What a query means; in a simulation many clients ask the same."""
+    return compile_query(text, language=language)
+
+
 def asked_by(subscription: ClientSubscription) -> tuple[Interest, float]:
-    """What a subscription asks for, and since when."""
-    return interest_of(subscription.pattern, subscription.reach), subscription.since
+    """What a subscription asks for, and since when: from the beginning of the second in which it began.
+
+    So two hubs that ask the same in one second do so since the same time, and what they ask need not be told again
+    where the younger one has come first. Their clients are told what was published after they subscribed.
+    """
+    return interest_of(subscription.pattern, subscription.reach), float(floor(subscription.since))

@@ -61,7 +61,7 @@ class ItemIndex(ItemSet):
     def __init__(self, items: Iterable[Advertised] = ()) -> None:
         self._nearer: dict[Advertised, set[int]] = {}  # by what is said, the reaches that are not the whole network
         self._lengths: Counter[int] = Counter()
-        self._values: dict[str, Counter[str]] = {}
+        self._values: dict[str, dict[str, int]] = {}  # how many items say a value, each with another reach
         super().__init__(items)
 
     def change(self, added: Iterable[Advertised], removed: Iterable[Advertised]) -> frozenset[Advertised]:
@@ -78,8 +78,10 @@ class ItemIndex(ItemSet):
         if item.kind == "schema":
             self._lengths[len(item.name)] += by
         elif item.kind == "value":
-            values = self._values.setdefault(item.name, Counter())
-            values[item.value] += by
+            values = self._values.get(item.name)
+            if values is None:
+                values = self._values[item.name] = {}
+            values[item.value] = values.get(item.value, 0) + by
             if not values[item.value]:
                 del values[item.value]
 

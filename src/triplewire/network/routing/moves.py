@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from triplewire.network.node import Node, Outbox
-from triplewire.network.routing.hubs import OWN, RoutingHub, asked_by
+from triplewire.network.routing.advertisers import OWN
+from triplewire.network.routing.hubs import RoutingHub, asked_by
 from triplewire.network.routing.messages import Ask, DocumentSent, RoutesTold
 from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key

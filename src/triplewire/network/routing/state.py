@@ -38,6 +38,10 @@ class RoutingState(NodeState):
     """What clients advertise, and for the sake of each document what nobody has advertised."""
     heard_items: dict[str, ItemIndex] = field(default_factory=dict)
     told_items: dict[str, ItemSet] = field(default_factory=dict)
+    unheeded: set[str] = field(default_factory=set)
+    """The neighbours that have not acknowledged what was advertised to them."""
+    gathered: dict[str, ItemSet] = field(default_factory=dict)
+    """Items about which they will be told then, if that is something else than they know."""
     heard_interests: dict[str, dict[Interest, float]] = field(default_factory=dict)
     interests: dict[str, NeighbourInterests] = field(default_factory=dict)
     subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)
