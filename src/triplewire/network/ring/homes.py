@@ -7,7 +7,7 @@ for it goes to that one: the successor of its place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -120,12 +120,19 @@ class HomeState:
         return self.subscriptions[id]
 
     def subscribe(
-        self, id: str, client: str, text: str, language: str, settings: RingSettings, since: float
+        self,
+        id: str,
+        client: str,
+        text: str,
+        language: str,
+        settings: RingSettings,
+        since: float,
+        prefixes: Mapping[str, str] | None = None,
     ) -> RingSubscription:
         """A new subscription, with its queries."""
         if id in self.subscriptions:
             raise DuplicateSubscription(id)
-        pattern = compile_query(text, language=language)
+        pattern = compile_query(text, language=language, prefixes=prefixes)
         if pattern.asks_xml:
             raise UnsupportedQuery(
                 "a ring keeps triples, and not the XML that they came from",

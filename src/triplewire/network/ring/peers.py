@@ -5,7 +5,7 @@ Each method that is handed `now` is one step: what it changes in `state` is dura
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from triplewire.model import Behind, Document
@@ -141,10 +141,19 @@ class RingPeer:
 
     # -- clients
 
-    def subscribe(self, home: str, id: str, client: str, text: str, language: str, now: float) -> Outbox:
+    def subscribe(
+        self,
+        home: str,
+        id: str,
+        client: str,
+        text: str,
+        language: str,
+        now: float,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> Outbox:
         """A client registers a query; it counts what is published from `now` on."""
         self._now = now
-        subscription = self.state.homes[home].subscribe(id, client, text, language, self.settings, now)
+        subscription = self.state.homes[home].subscribe(id, client, text, language, self.settings, now, prefixes)
         cause = self._post.begin((home, id))
         for query in subscription.queries:
             self._plan(self.state.homes[home], query, cause)

@@ -99,6 +99,8 @@ class RingSubscription:
     """Resources that rows have begun to speak of (1), or ceased to (-1), since it was last asked."""
     log: list[Event] = field(default_factory=list)
     cursor: int = 0
+    last_told: float = 0.0
+    """When it was told something last; 0: never."""
     due: float | None = None
     """When it is told at the latest what is new, if nothing says before that a step is settled."""
     noted: set[AnswerKey | Row] | None = None
@@ -248,7 +250,7 @@ class RingSubscription:
         before: Content | None,
         after: Content | None,
     ) -> None:
-        self.cursor += 1
+        self.cursor, self.last_told = self.cursor + 1, now
         batch = f"{behind.uri}@{behind.after or behind.before}" if behind is not None else f"settled at {now:.6f}"
         documents = (behind,) if behind is not None else ()
         time = datetime.fromtimestamp(now, UTC)

@@ -65,11 +65,10 @@ class PeerLines:
         *,
         patience: float,
         certificate: str = "",
-        admits: Callable[[ChannelGuest], None] = lambda guest: None,
     ) -> None:
         self._identity, self._addresses, self._user = identity, addresses, user
         self._beat = min(20.0, max(1.0, patience / 3))
-        self._certificate, self._admits = certificate, admits
+        self._certificate = certificate
         self._channels: dict[str, HubChannel] = {}
         self._dialling: dict[str, asyncio.Task[None]] = {}
         self._held: dict[str, deque[Message]] = {}
@@ -89,8 +88,10 @@ class PeerLines:
     # -- messages
 
     def send(self, to: str, message: Message) -> None:
-        """Let a message go, or wait until its peer is reached."""
+        """Let a message go, or wait until its peer is reached; after the last word, nothing is said."""
         channel = self._channels.get(to)
+        if self._is_stopping:
+            return
         if channel is not None:
             channel.send(message)
         elif to:
@@ -135,11 +136,9 @@ class PeerLines:
 
     # -- channels
 
-    async def serve(self, wire: Wire) -> None:
-        """Serve a peer that dials, until the channel ends."""
-        channel = await answer(
-            wire, self._identity, certificate=self._certificate, admits=self._admits, purpose=RING_CHANNEL
-        )
+    async def serve(self, wire: Wire, admits: Callable[[ChannelGuest], None]) -> None:
+        """Serve a peer that dials, if it is admitted, until the channel ends."""
+        channel = await answer(wire, self._identity, certificate=self._certificate, admits=admits, purpose=RING_CHANNEL)
         if channel is not None and not self._is_stopping:
             await self._run(channel)
 

@@ -19,7 +19,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -69,16 +69,13 @@ class LivePeer:
         *,
         patience: float = 10.0,
         certificate: str = "",
-        admits: Callable[[ChannelGuest], None] = lambda guest: None,
     ) -> None:
         self.memory, self.settings, self._patience = memory, memory.settings, patience
         self.peer, self._book = memory.peer()
         self.registrations = memory.registrations()
         own = PeerAddress.own(memory.identity, url, int(time.time() * 1000))
         self.addresses = AddressBook(own, memory.addresses())
-        self.lines = PeerLines(
-            memory.identity, self.addresses, self, patience=patience, certificate=certificate, admits=admits
-        )
+        self.lines = PeerLines(memory.identity, self.addresses, self, patience=patience, certificate=certificate)
         self.problem = ""
         """Why nothing can be written; empty if all is well."""
         self._sealer = Sealer(memory.identity)
@@ -179,6 +176,7 @@ class LivePeer:
         text: str,
         *,
         language: str = "sparql",
+        prefixes: Mapping[str, str] | None = None,
         owner: str | None = None,
         title: str | None = None,
         description: str | None = None,
@@ -186,7 +184,7 @@ class LivePeer:
         """A client of this peer registers a query; it counts what is published from now on."""
         now = time.time()
         self._refuse_leaving()
-        self._carry(self.peer.subscribe(self.name, id, "", text, language, now))
+        self._carry(self.peer.subscribe(self.name, id, "", text, language, now, prefixes))
         made = self.registrations[id] = Registration(id, text, language, owner, title, description, now)
         put_registration(self._extra, id, made)
         await self.durable()
@@ -310,6 +308,7 @@ class LivePeer:
             case "goodbye" if channel in self._met:
                 log.info("%s says goodbye", channel.peer)
                 self.lines.drop(channel.peer)
+                channel.close("it has said goodbye")
                 self._carry(self.peer.lose(channel.peer, time.time()))
             case "how are you" if channel in self._met:
                 channel.send({"about": "status", "number": message.get("number"), "status": self.status()})
@@ -329,9 +328,9 @@ class LivePeer:
             self._wake.set()
             self.lines.tell_all({"about": "addresses", "addresses": [each.plain() for each in news]}, but=channel)
 
-    async def serve(self, wire: Wire) -> None:
-        """Serve a peer that dials, until the channel ends."""
-        await self.lines.serve(wire)
+    async def serve(self, wire: Wire, admits: Callable[[ChannelGuest], None] = lambda guest: None) -> None:
+        """Serve a peer that dials, if it is admitted, until the channel ends."""
+        await self.lines.serve(wire, admits)
 
     # -- how peers are
 

@@ -125,11 +125,11 @@ def _about(told: Any) -> Any:
 
 
 def _subscription(home: HomeState, asked: Any) -> RingSubscription:
-    id, client, pattern, since, in_one, queries, cursor, due, counts, until = asked
+    id, client, pattern, since, in_one, queries, cursor, last_told, due, counts, until = asked
     for key, counted in counts.items():
         home.counts[key] = dict(counted)
     if until is not None:
         home.limits["subscription", id] = until
     found = RingSubscription(id, client, load_pattern(pattern), since, in_one, tuple(map(query_in, queries)))
-    found.cursor, found.due = cursor, due
+    found.cursor, found.last_told, found.due = cursor, last_told, due
     return found

@@ -239,7 +239,7 @@ def _spelled_subscription(home: HomeState, known: RingSubscription) -> Any:
     counts = {query.key: [*home.counts[query.key].items()] for query in known.queries if query.key in home.counts}
     asked = [known.id, known.client, dump_pattern(known.pattern), known.since, known.in_one]
     limit = home.limits.get(("subscription", known.id))
-    return [*asked, [*map(spelled_query, known.queries)], known.cursor, known.due, counts, limit]
+    return [*asked, [*map(spelled_query, known.queries)], known.cursor, known.last_told, known.due, counts, limit]
 
 
 def _details(known: RingSubscription) -> Iterator[AnswerKey | Row]:
