@@ -196,7 +196,7 @@ class HomeState:
         """Begin with subscriptions that were there before."""
         self.subscriptions = {each.id: each for each in subscriptions}
         for each in self.subscriptions.values():
-            self.watched.update(each.about if settings.is_wide else ())
+            self.watched.update([*each.about] if settings.is_wide else [])
 
     # -- what ends by itself
 

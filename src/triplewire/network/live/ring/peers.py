@@ -20,10 +20,18 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
-from triplewire.errors import BadRequest, ChannelRefused, NetworkError, StoreError
+from triplewire.errors import (
+    BadRequest,
+    ChannelRefused,
+    NetworkError,
+    ServiceUnavailable,
+    StoreError,
+    TriplewireError,
+)
 from triplewire.model import Document, Event
 from triplewire.network.channels.channels import HubChannel, Wire
 from triplewire.network.channels.handshake import ChannelGuest
@@ -88,7 +96,7 @@ class LivePeer:
         self._wake, self.news = asyncio.Event(), asyncio.Event()
         self._asked: dict[int, asyncio.Future[Message]] = {}
         self._numbers = count(1)
-        self._is_leaving = self._is_over = self._has_joined = False
+        self._is_leaving = self._is_over = self._has_joined = self._is_broken = False
         self._writer: asyncio.Task[None] | None = None
 
     @property
@@ -105,25 +113,28 @@ class LivePeer:
 
     def start(self, join: str | None = None) -> None:
         """Begin a ring, come to that of the peer at an address, or come back to the one that it was of."""
-        view, now = self.peer.view, time.time()
+        view = self.peer.view
         if view.successors or (view.start is not None and join is None):
-            self._carry(self.peer.resume([self.name], now))
+            self._step(lambda now: self.peer.resume([self.name], now))
         elif join is None:
-            self._carry(self.peer.join(view.contact, now))
+            self._step(lambda now: self.peer.join(view.contact, now))
         if join is not None:
-            self.lines.keep(self.lines.come_to(join, lambda: self._has_joined and bool(view.successors), self._join))
+            self.lines.keep(self.lines.come_to(join, self._has_come, self._join))
         self.lines.keep(self._watch_time())
         self._writer = asyncio.create_task(self._keep_writing())
+
+    def _has_come(self) -> bool:
+        return self._has_joined and bool(self.peer.view.successors)
 
     def _join(self, contact: str) -> None:
         self._has_joined = True
         if not self.peer.view.successors:
-            self._carry(self.peer.join(contact, time.time()))
+            self._step(lambda now: self.peer.join(contact, now))
 
     async def stop(self) -> None:
         """End in order: others have what is kept here, and stand in for this peer until it is back."""
         if self.settings.replicas == 1 and self.lines.open:
-            self._carry(self.peer.hand_over(time.time()))
+            self._step(self.peer.hand_over)
             await self._within(_HAND_OVER, lambda: not self.peer.is_handing_over)
         await self._end()
 
@@ -154,7 +165,7 @@ class LivePeer:
             await self.unsubscribe(id)
         for uri in [uri for uri, known in home.documents.items() if known.document is not None]:
             await self.retract(uri)
-        self._carry(self.peer.hand_over(time.time()))
+        self._step(self.peer.hand_over)
         if not await self._within(seconds, lambda: not self.peer.state.post.kept and not self.peer.state.post.causes):
             self._is_leaving = False
             waiting = len(self.peer.state.post.kept)
@@ -184,7 +195,7 @@ class LivePeer:
         """A client of this peer registers a query; it counts what is published from now on."""
         now = time.time()
         self._refuse_leaving()
-        self._carry(self.peer.subscribe(self.name, id, "", text, language, now, prefixes))
+        self._step(lambda _: self.peer.subscribe(self.name, id, "", text, language, now, prefixes), is_asked=True)
         made = self.registrations[id] = Registration(id, text, language, owner, title, description, now)
         put_registration(self._extra, id, made)
         await self.durable()
@@ -192,7 +203,7 @@ class LivePeer:
 
     async def unsubscribe(self, id: str) -> None:
         """A query ends; with it, its log."""
-        self._carry(self.peer.unsubscribe(self.name, id, time.time()))
+        self._step(lambda now: self.peer.unsubscribe(self.name, id, now), is_asked=True)
         self.registrations.pop(id, None)
         put_registration(self._extra, id, None)
         await self.durable()
@@ -203,13 +214,13 @@ class LivePeer:
         if document.xml and not document.ntriples:
             raise BadRequest("a ring keeps triples, and there are none in this XML: publish it at a hub")
         known = Document(document.uri, document.ntriples)
-        self._carry(self.peer.publish(self.name, known, time.time()))
+        self._step(lambda now: self.peer.publish(self.name, known, now), is_asked=True)
         await self.durable()
         return self.peer.state.homes[self.name].documents[document.uri].version
 
     async def retract(self, uri: str) -> None:
         """A client of this peer takes a document back."""
-        self._carry(self.peer.retract(self.name, uri, time.time()))
+        self._step(lambda now: self.peer.retract(self.name, uri, now), is_asked=True)
         await self.durable()
 
     def _refuse_leaving(self) -> None:
@@ -228,11 +239,38 @@ class LivePeer:
 
     # -- writing
 
-    def _carry(self, frames: Sequence[tuple[str, RingFrame]]) -> None:
-        """A step was taken: when it is written, its frames go out."""
-        self._outbox.extend(frames)
-        self._steps += 1
+    def _step(self, take: Callable[[float], Sequence[tuple[str, RingFrame]]], *, is_asked: bool = False) -> None:
+        """Take a step: when it is written, its frames go out.
+
+        What a client asked for may be refused. A step that fails otherwise has perhaps changed half of what it should:
+        then the peer goes on from what is written, as after a crash; what was not answered, others will send again.
+        """
+        if self._is_broken:
+            if is_asked:
+                raise ServiceUnavailable("this peer recovers from a fault; try again")
+            return
+        try:
+            self._outbox.extend(take(time.time()))
+            self._steps += 1
+        except Exception as error:
+            if is_asked and isinstance(error, TriplewireError):
+                raise
+            log.exception("a step of this peer failed, and it goes on from what is written")
+            self._is_broken = True
         self._wake.set()
+
+    async def _recover(self) -> None:
+        """Be the peer that is written."""
+        self._wake.clear()
+        waiting, self._written = self._written, []
+        self._outbox, self._extra, self._steps = [], PeerChanges(), 0
+        self.peer, self._book = await asyncio.to_thread(self.memory.peer)
+        self.registrations = await asyncio.to_thread(self.memory.registrations)
+        for done in waiting:
+            if not done.done():
+                done.set_exception(ServiceUnavailable("this peer had a fault, and did not do this; try again"))
+        self._is_broken = False
+        self._step(lambda now: self.peer.resume([self.name], now))
 
     async def durable(self) -> None:
         """Wait until what was done so far is written."""
@@ -244,7 +282,7 @@ class LivePeer:
     async def _keep_writing(self) -> None:
         while not self._is_over or self._wake.is_set():
             await self._wake.wait()
-            await self._flush()
+            await (self._recover() if self._is_broken else self._flush())
 
     async def _flush(self) -> None:
         self._wake.clear()
@@ -284,7 +322,7 @@ class LivePeer:
     def greet(self, peer: str) -> Message:
         """See `LineUser`."""
         if peer in self.peer.view.lost:
-            self._carry(self.peer.resume([peer], time.time()))
+            self._step(lambda now: self.peer.resume([peer], now))
         plain = [each.plain() for each in self.addresses.all()]
         return {"about": "hello", "settings": agreed(self.settings), "addresses": plain}
 
@@ -304,12 +342,12 @@ class LivePeer:
             case "frame" if channel in self._met:
                 frame = read_sealed(message.get("frame"), channel.peer, self.name, self.addresses.key_of)
                 if frame is not None:
-                    self._carry(self.peer.receive(channel.peer, frame, time.time()))
+                    self._step(lambda now: self.peer.receive(channel.peer, frame, now))
             case "goodbye" if channel in self._met:
                 log.info("%s says goodbye", channel.peer)
                 self.lines.drop(channel.peer)
                 channel.close("it has said goodbye")
-                self._carry(self.peer.lose(channel.peer, time.time()))
+                self._step(lambda now: self.peer.lose(channel.peer, now))
             case "how are you" if channel in self._met:
                 channel.send({"about": "status", "number": message.get("number"), "status": self.status()})
             case "status":
@@ -370,16 +408,15 @@ class LivePeer:
             asked = time.monotonic()
             is_meeting = number % _MEET == 0
             contact = random.choice(self.lines.open) if is_meeting and self.lines.open else None
-            self._carry(self.peer.stabilise(time.time(), contact))
+            self._step(partial(self.peer.stabilise, contact=contact))
             for peer in self.peer.view.lost if is_meeting else ():
                 self.lines.want(peer)
 
     def _do_what_is_due(self) -> None:
-        now = time.time()
         for name in (self.name, *self.lines.open):
             due = self.peer.due(name)
-            if due is not None and due <= now:
-                self._carry(self.peer.tick(name, now))
+            if due is not None and due <= time.time():
+                self._step(partial(self.peer.tick, name))
 
     def _look_around(self) -> None:
         """Dial the peers that the ring needs; those that are silent for too long are lost to it."""
@@ -389,4 +426,4 @@ class LivePeer:
         for name, since in self._missing.items():
             if now - since > self._patience:
                 self.lines.drop(name)
-                self._carry(self.peer.lose(name, time.time()))
+                self._step(partial(self.peer.lose, name))
