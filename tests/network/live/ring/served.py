@@ -88,6 +88,11 @@ class PeerProcess:
         self._port = self.url.rsplit(":", 1)[1]
         self.client = Client(self.url)
 
+    @property
+    def heard(self) -> list[str]:
+        """All that it has said on standard error."""
+        return [*self.said, *self._running.said]
+
     def kill(self) -> None:
         """SIGKILL, as far as the process can tell."""
         self._running.kill()
