@@ -39,7 +39,7 @@ from triplewire.hub.syntaxes import GRAPHS, graph
 from triplewire.model import Subscription, Summary
 from triplewire.network.live.ring import RING_LINK, LivePeer, Registration
 from triplewire.wire.events import EventPage, RowsTold
-from triplewire.wire.messages import read
+from triplewire.wire.messages import read, read_strictly
 from triplewire.wire.networks import MapTold, NetworkTold
 from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
@@ -313,7 +313,7 @@ async def map_of(access: Reading) -> MapTold:
 
 async def _asked(peer: LivePeer, name: str) -> tuple[NetworkTold | None, str]:
     try:
-        return read(NetworkTold, await peer.ask_status(name)), ""
+        return read_strictly(NetworkTold, await peer.ask_status(name)), ""
     except NetworkError as error:
         return None, str(error)
     except (TypeError, ValueError, KeyError):

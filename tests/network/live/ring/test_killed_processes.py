@@ -100,7 +100,7 @@ def change_elsewhere(others: list[PeerProcess], peers: list[PeerProcess], one: H
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "algorithm"), [(8, "mqc"), (8, "sqc"), (16, "mqc")])
 def test_peers_that_are_killed_one_after_the_other_under_load_end_as_one_hub(tmp_path, size, algorithm):
-    with peer_processes(tmp_path, size, "--algorithm", algorithm, "--patience", "3") as peers:
+    with peer_processes(tmp_path, size, "--algorithm", algorithm, "--patience", "10") as peers:
         wanted = run_load(peers, seed=size, kills=size, changes=6)
         reconcile(peers, wanted)
         wait_for(lambda: is_ring([each.client for each in peers]), 240)
@@ -109,7 +109,7 @@ def test_peers_that_are_killed_one_after_the_other_under_load_end_as_one_hub(tmp
 @pytest.mark.slow
 def test_peer_that_is_killed_and_one_that_is_stopped_come_back_with_what_their_clients_have(tmp_path):
     """What was told while they were away is told when they are back, once, after the cursor of before."""
-    with peer_processes(tmp_path, 4, "--patience", "2") as peers:
+    with peer_processes(tmp_path, 4, "--patience", "5") as peers:
         reader, writer = peers[1], peers[3].client
         reader.client.subscribe(JOIN, id="q", scope="graph")
         for number, end in enumerate([PeerProcess.kill, PeerProcess.terminate, PeerProcess.kill]):

@@ -118,7 +118,10 @@ def test_network_status_and_map_show_the_ring(ring):
 
 
 def test_peer_that_stops_comes_back_as_itself_with_what_its_clients_have(tmp_path):
-    """Subscriptions, documents, logs and cursors are those of before; what happened meanwhile is told, once."""
+    """Invariant of `network.live.ring.peers`: what a peer has acknowledged, it knows when it is back.
+
+    Subscriptions, documents, logs and cursors are those of before; what happened meanwhile is told, once.
+    """
     with served_ring(tmp_path, 3, RingSettings("sqc")) as peers:
         reader, writer = peers[1].client, peers[2].client
         name = reader.network().name

@@ -89,6 +89,7 @@ STAYING = ACTIONS.filter(lambda action: action[0] != "leave")
 @settings(max_examples=examples(15), deadline=None)
 @given(HOW, st.integers(0, 2**32), st.sampled_from([3, 6]), st.lists(STAYING, max_size=25))
 def test_peers_that_come_back_from_their_rows_end_as_one_hub(how, seed, size, actions):
+    """Invariant of `network.live.ring.states`: the state that is read is the one that was written."""
     ends_as_in_one_hub(WrittenRing(how, seed, size, loss=0.1, duplication=0.1), actions)
 
 

@@ -94,7 +94,7 @@ class LivePeer:
         self._steps = 0
         self._written: list[asyncio.Future[None]] = []
         self._wake, self.news = asyncio.Event(), asyncio.Event()
-        self._asked: dict[int, asyncio.Future[Message]] = {}
+        self._asked: dict[tuple[str, int], asyncio.Future[Message]] = {}
         self._numbers = count(1)
         self._is_leaving = self._is_over = self._has_joined = self._is_broken = False
         self._writer: asyncio.Task[None] | None = None
@@ -245,9 +245,9 @@ class LivePeer:
         What a client asked for may be refused. A step that fails otherwise has perhaps changed half of what it should:
         then the peer goes on from what is written, as after a crash; what was not answered, others will send again.
         """
-        if self._is_broken:
+        if self._is_broken or self._is_over:
             if is_asked:
-                raise ServiceUnavailable("this peer recovers from a fault; try again")
+                raise ServiceUnavailable("this peer stops, or recovers from a fault; try again later")
             return
         try:
             self._outbox.extend(take(time.time()))
@@ -331,7 +331,9 @@ class LivePeer:
         return peer in self.peer.neighbours
 
     def hear(self, channel: HubChannel, message: Message) -> None:
-        """See `LineUser`."""
+        """See `LineUser`. What comes over a channel that another one has replaced is not heard: it is sent again."""
+        if not self.lines.is_current(channel):
+            return
         match message.get("about"):
             case "hello":
                 self._refuse_other_ring(message.get("settings"))
@@ -351,7 +353,7 @@ class LivePeer:
             case "how are you" if channel in self._met:
                 channel.send({"about": "status", "number": message.get("number"), "status": self.status()})
             case "status":
-                self._hear_status(message)
+                self._hear_status(channel.peer, message)
             case _:
                 raise ChannelRefused("it sent what is no message of a peer")
 
@@ -379,7 +381,7 @@ class LivePeer:
     async def ask_status(self, peer: str) -> Message:
         """What another peer says of itself; NetworkError if it does not."""
         number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
-        self._asked[number] = answer
+        self._asked[peer, number] = answer
         self.lines.send(peer, {"about": "how are you", "number": number})
         try:
             async with asyncio.timeout(_ASKED):
@@ -388,11 +390,11 @@ class LivePeer:
         except TimeoutError:
             raise NetworkError("it did not answer") from None
         finally:
-            del self._asked[number]
+            del self._asked[peer, number]
 
-    def _hear_status(self, message: Message) -> None:
+    def _hear_status(self, peer: str, message: Message) -> None:
         number, status = message.get("number"), message.get("status")
-        answer = self._asked.get(number) if isinstance(number, int) else None
+        answer = self._asked.get((peer, number)) if isinstance(number, int) else None
         if answer is not None and isinstance(status, dict) and not answer.done():
             answer.set_result(status)
 

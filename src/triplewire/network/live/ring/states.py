@@ -1,7 +1,7 @@
 """States: what a live peer must not lose, as rows of its store; each flush writes what has changed.
 
     part           name                      value
-    peer           view | post               what it knows of the ring; the number of its newest parcel
+    peer           view | post               what it knows of the ring; a number that no parcel of it has reached
     kept           number                    a parcel that is not answered, and what it is there for
     cause          digest                    what was asked of it, and the subscriptions that have got something
     key            digest, number            0: all that is kept under a key; then each message that came for it since
@@ -13,7 +13,8 @@
     event          id's digest, cursor       what the subscriber was told
 
 What follows from these is not written: which parcels a cause waits for, the rows that answers give, indexes. How often
-and when a parcel was sent is not, either: after a start, all of them are sent again.
+and when a parcel was sent is not, either: after a start, all of them are sent again. Nor are questions of the ring
+itself, so that a peer to which nothing happens writes nothing.
 
 Why messages and not whole keys: a key that many documents share would be written whole with each of them. What is kept
 under it is the same however often it is told (see `keys`), so its messages can be told again. When they have become
@@ -35,7 +36,15 @@ from triplewire.model import Row
 from triplewire.network.ring import HomeState, RingPeer, RingSubscription, RingView
 from triplewire.network.ring.holdings import SplittingKey
 from triplewire.network.ring.keys import KeyState
-from triplewire.network.ring.messages import Kept
+from triplewire.network.ring.messages import (
+    AskRing,
+    FindSuccessor,
+    FingersFound,
+    Kept,
+    Rectify,
+    RingTold,
+    SplitTold,
+)
 from triplewire.network.ring.notation import (
     spelled_binding,
     spelled_key_state,
@@ -51,6 +60,12 @@ from triplewire.store.network import NetworkWriter
 
 Place = tuple[str, str]
 """A part, and a name in it."""
+
+_PASSING = (AskRing, FindSuccessor, FingersFound, Rectify, RingTold, SplitTold)
+"""What is asked and told of the ring itself; a peer that comes back asks anew."""
+
+_RESERVED = 4096
+"""Numbers of parcels are reserved so many at a time, so that none is given twice."""
 
 _FEW = 32
 """So many messages of a key are written before it is written whole, however little is kept under it."""
@@ -113,7 +128,8 @@ class PeerBook:
         return found
 
     def _single_rows(self, found: PeerChanges) -> None:
-        for name, value in (("view", spelled_view(self._state.view)), ("post", [self._state.post.newest])):
+        reserved = (self._state.post.newest // _RESERVED + 1) * _RESERVED
+        for name, value in (("view", spelled_view(self._state.view)), ("post", [reserved])):
             text = json.dumps(value)
             if self._single.get(name) != text:
                 self._single[name] = text
@@ -130,6 +146,8 @@ class PeerBook:
 
     def _parcel_row(self, number: int, kept: KeptParcel | None, found: PeerChanges) -> None:
         if kept is not None:
+            if isinstance(kept.parcel.body, _PASSING):
+                return
             self._parcels.add(number)
             found.put("kept", f"{number:015}", [spelled_parcel(kept.parcel), kept.cause])
         elif number in self._parcels:
