@@ -100,6 +100,7 @@ COMMANDS = {
     "store": Announced("store:app", "Look after the store of a hub.", _HUB),
     "edge": Announced("edge:app", "Keep at this store what rules register at a hub elsewhere.", _HUB),
     "serve": Announced("serve:run", "Serve a hub over HTTP until it is told to stop.", _SERVICE),
+    "peer": Announced("peer:run", "Be a peer of a ring, over HTTP, until it is told to stop.", _SERVICE),
     "network": Announced("network:app", "Look at a network of hubs, from any of them.", _SERVICE),
     "deliver": Announced("deliver:app", "Send events to web hooks, inboxes and digests.", _SERVICE),
     "token": Announced("token:app", "Say who may use a service.", _SERVICE),

@@ -32,6 +32,7 @@ from triplewire.hub.routes import (
     page,
     questions,
     searches,
+    sessions,
     subscriptions,
     upkeep,
     uploads,
@@ -60,6 +61,7 @@ _ROUTES = (
     browsing,
     xml_rpc,
     upkeep,
+    sessions,
     page,
 )
 
@@ -98,13 +100,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
     app.add_middleware(Guarded)
     app.add_middleware(Aged)
-    _handle_errors(app)
+    handle_errors(app)
     describe(app)
     return app
 
 
-def _handle_errors(app: FastAPI) -> None:
-    """Each is a coroutine: the framework would call a function in a thread, and a refusal is to wait for none."""
+def handle_errors(app: FastAPI) -> None:
+    """Let errors be told as problems.
+
+    Each is a coroutine: the framework would call a function in a thread, and a refusal is to wait for none.
+    """
     app.add_exception_handler(TriplewireError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _without_route)

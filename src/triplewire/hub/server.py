@@ -12,6 +12,7 @@ from contextlib import suppress
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from triplewire.errors import ServiceError
 from triplewire.hub.app import create_app
@@ -26,14 +27,21 @@ _TICK = 1.0
 
 
 class Server(uvicorn.Server):
-    """Serves one hub. When it stops, streams are ended first, so that nothing holds it up."""
+    """Serves one hub, or another application. When it stops, streams are ended first, so that nothing holds it up."""
 
-    def __init__(self, settings: Settings, *, when_started: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        when_started: Callable[[], None] | None = None,
+        application: Callable[[Settings], FastAPI] = create_app,
+    ) -> None:
         refuse_unguarded(settings)
         refuse_unusable_certificate(settings)
         self.settings = settings
         self._when_started = when_started
-        self._app = create_app(settings)
+        self._app = application(settings)
+        self._app.state.service.end = self.stop
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told_to_stop = asyncio.Event()
         super().__init__(
@@ -96,6 +104,7 @@ class Server(uvicorn.Server):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_TICK):
                     await self._told_to_stop.wait()
+        await self._app.state.service.depart()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal to stop, after which all is well; a second one does not wait."""
@@ -145,8 +154,8 @@ def url_of(found: socket.socket, settings: Settings) -> str:
 class Started:
     """A service that runs in a thread of this process, at `url`, until it is stopped: for tests and notebooks."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.server = Server(settings)
+    def __init__(self, settings: Settings, application: Callable[[Settings], FastAPI] = create_app) -> None:
+        self.server = Server(settings, application=application)
         self._socket = self.server.bound()
         self.url = url_of(self._socket, settings)
         self._thread = threading.Thread(
@@ -172,6 +181,6 @@ class Started:
         self.stop()
 
 
-def start(settings: Settings) -> Started:
+def start(settings: Settings, application: Callable[[Settings], FastAPI] = create_app) -> Started:
     """Run a service in a thread; with port 0, on a free one."""
-    return Started(settings)
+    return Started(settings, application)

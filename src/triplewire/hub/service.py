@@ -10,8 +10,7 @@ from functools import partial
 from threading import Thread
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, Request, Response
-from fastapi.routing import APIRoute
+from fastapi import Depends, Request
 
 from triplewire.backbone import BackboneHub
 from triplewire.backbone.links import member_watch
@@ -23,16 +22,15 @@ from triplewire.edge import Edge
 from triplewire.engine import Hub
 from triplewire.engine.connection import record_of
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
-from triplewire.hub.bodies import OpenBodies, body_of, refuse_halves
 from triplewire.hub.changes.group_commit import ended
 from triplewire.hub.delivery import deliver_for, deliver_for_all, deliverer_of
 from triplewire.hub.health import Pulse
-from triplewire.hub.identity.accounts import Account, Accounts, Role
+from triplewire.hub.identity.accounts import ROLES, Account, Accounts, Role
 from triplewire.hub.identity.gate import Gate
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pipeline.child import Child
-from triplewire.hub.settings import MAIN, Settings, refuse_open
-from triplewire.hub.tenancy.pace import RequestPace
+from triplewire.hub.reception import Reception, caller, door, machine_of
+from triplewire.hub.settings import MAIN, Settings
 from triplewire.hub.tenancy.slots import Slots
 from triplewire.hub.tenancy.tenants import Tenant, Tenants
 from triplewire.matching import warm
@@ -47,39 +45,24 @@ from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")
 
-_BURST = 10.0
-_REQUESTS = 100.0
-UNKNOWN_BYTES = 16 * 1024
-"""How much is read of a request that proves no account."""
 _HURRY = 5.0
 """Seconds that requests have to end when the service is to; half of what the server gives them."""
-_REFUSALS = 5.0
-"""How many requests without a valid token a machine may send in a second."""
 
 
-class Service:
+class Service(Reception):
     """Tenants, the gate to them, and what was measured."""
 
     def __init__(self, settings: Settings) -> None:
-        refuse_open(settings)
-        self.settings = settings
+        super().__init__(settings)
         self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
-        self.is_stopping = False
-        self.arrivals = OpenBodies()
         self.streams = 0
         self.downloads = Slots(settings.downloads, settings.all_downloads)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._gate: Gate | None = None
-        rate = settings.requests if settings.requests is not None else _REQUESTS if settings.is_public else 0.0
-        self.pace = RequestPace(rate, burst=_BURST * rate)
-        self.refusals = RequestPace(_REFUSALS, burst=_BURST * _REFUSALS)
         self.deliverer: Deliverer | None = None
         self.pipeline: Child | None = None
         self._pulse: Pulse | None = None
         self._hurrying: asyncio.Task[None] | None = None
-        self.url = ""
-        """Where the service listens; there once it is bound."""
         self.federation: Federation | None = None
         self._identity: HubIdentity | None = None
         self._watches: dict[str, StoreWatch] = {}
@@ -116,12 +99,6 @@ class Service:
         """Whether the main store answers; there once the service has started."""
         assert self._pulse is not None, "the application has not started"
         return self._pulse
-
-    @property
-    def gate(self) -> Gate:
-        """Knows the account of each request; there once the service has started."""
-        assert self._gate is not None, "the application has not started"
-        return self._gate
 
     async def start(self) -> None:
         """Open the main store; meanwhile the matcher is compiled, if it has not been yet (`health` tells)."""
@@ -338,7 +315,7 @@ def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Admission]]:
         if found is None:
             service = service_of(request)
             await service.gate.catch_up()
-            account = _caller(service, request)
+            account = caller(service, request)
             if not account.may(role):
                 raise NotAllowed(f"this needs the role {role}, and {account.name} is {account.standing}")
             found = request.state.access = Admission(service, account, await service.tenants.get(account.tenant))
@@ -368,7 +345,7 @@ async def by_capability(request: Request, text: str) -> tuple[Admission, str]:
         id, by = await asyncio.to_thread(addresses.subscription, capability)
         await asyncio.to_thread(_refuse_revoked, service, tenant, id, by)
     except UnknownFeed:
-        service.refusals.spend(_machine(request))
+        service.refusals.spend(machine_of(request))
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "a reader with the address of a feed", "reader", tenant.name, "")
@@ -388,58 +365,7 @@ def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -
         raise UnknownFeed
 
 
-def _caller(service: Service, request: Request) -> Account:
-    """The account of a request, if it does not ask too fast.
-
-    A machine that guesses tokens is told to wait, and a valid token counts all the same: behind a proxy, or in one
-    house, others have the same address.
-    """
-    try:
-        account = service.gate.caller(request.headers)
-    except NotAuthenticated:
-        service.refusals.spend(_machine(request))
-        raise
-    service.pace.spend(account.id or _machine(request))
-    return account
-
-
-def _machine(request: Request) -> str:
-    return request.client.host if request.client is not None else ""
-
-
-def count_refusal(request: Request) -> None:
-    """Count a request that proved nothing; TooManyRequests if that is one too many of its machine."""
-    service_of(request).refusals.spend(_machine(request))
-
-
-class BoundedRoute(APIRoute):
-    """A route that takes JSON, of which it reads no more and waits no longer than the settings allow.
-
-    The account is known before anything is read; where none needs to be known, little is read.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own handler, which would read the body first; the account and the body are looked at before."""
-        handler = super().get_route_handler()
-        if self.body_field is None:
-            return handler
-        door = next((each.call for each in self.dependant.dependencies if each.call in _DOORS), None)
-
-        async def bounded(request: Request) -> Response:
-            settings = service_of(request).settings
-            if door is not None:
-                await door(request)
-            most = settings.request_bytes if door is not None else min(UNKNOWN_BYTES, settings.request_bytes)
-            body = await body_of(request, most=most, seconds=settings.request_seconds)
-            refuse_halves(body)
-            request._body = body  # where the framework looks first
-            return await handler(request)
-
-        return bounded
-
-
-reading, _publishing, _administering = _access("reader"), _access("publisher"), _access("admin")
-_DOORS = (reading, _publishing, _administering)
+reading, _publishing, _administering = (door(_access(role)) for role in ROLES)
 Reading = Annotated[Admission, Depends(reading)]
 Publishing = Annotated[Admission, Depends(_publishing)]
 Administering = Annotated[Admission, Depends(_administering)]

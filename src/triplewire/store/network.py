@@ -5,7 +5,7 @@ The tables are written by whichever process changes the hub; the one that runs t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from triplewire.store import schema
@@ -37,6 +37,17 @@ class NetworkReader(StorePart):
         """All that the node must not lose: its values, by part and name."""
         return {(part, name): value for part, name, value in self._sql.select(schema.node_state, "ORDER BY part, name")}
 
+    def state_from(self, part: str, start: str, end: str, limit: int) -> list[tuple[str, str]]:
+        """The names and values of a part whose names are between two, in order; the first ones of them."""
+        places = "WHERE part = ? AND name > ? AND name < ? ORDER BY name LIMIT ?"
+        found = self._sql.select(schema.node_state, places, part, start, end, limit)
+        return [(name, value) for _, name, value in found]
+
+    def state_in(self, part: str) -> Iterator[tuple[str, str]]:
+        """All names and values of a part, in order."""
+        found = self._sql.stream("SELECT name, value FROM node_state WHERE part = ? ORDER BY name", part)
+        return ((name, value) for name, value in found)
+
     def state_of(self, part: str, name: str) -> str | None:
         """One of these values; None if there is none."""
         found = self._sql.select(schema.node_state, "WHERE part = ? AND name = ?", part, name)
@@ -63,6 +74,10 @@ class NetworkWriter(NetworkReader):
     def reach_no_more(self, subscription: str) -> None:
         """A subscription is gone."""
         self._sql.delete(schema.reaches, ("subscription",), [(subscription,)])
+
+    def clear_state(self, part: str, start: str, end: str) -> None:
+        """Away with the values of a part whose names are between two."""
+        self._sql.run("DELETE FROM node_state WHERE part = ? AND name > ? AND name < ?", part, start, end)
 
     def set_state(self, changes: Mapping[tuple[str, str], str | None]) -> None:
         """Other values for parts of the node's state; None: they are gone."""

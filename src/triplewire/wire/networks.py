@@ -42,6 +42,24 @@ class LinkTold:
 
 
 @dataclass(frozen=True)
+class RingPlaceTold:
+    """A peer of a ring: the peers next to it, what it keeps, and how far it is."""
+
+    algorithm: str
+    replicas: Annotated[int, Described("How many peers have what is kept under a key.")]
+    predecessor: Annotated[str | None, Described("The peer before it; null while that is not known.")]
+    successors: Annotated[list[str], Described("The peers after it, the nearest first.")]
+    share: Annotated[float, Described("The part of the circle that it is responsible for.")]
+    keys: Annotated[int, Described("Keys that it is responsible for, and that something is kept under.")]
+    copies: Annotated[int, Described("Keys that it keeps for other peers, or kept once.")]
+    triples: Annotated[int, Described("Triples under its own keys: a triple is under several.")]
+    waiting_queries: Annotated[int, Described("Queries that wait under its own keys, with each set of values.")]
+    unanswered: Annotated[int, Described("Messages of it that other peers have not answered.")]
+    under_way: Annotated[int, Described("Requests of clients and peers that it has not finished.")]
+    lag: Annotated[float, Described("Seconds since the oldest unanswered message was sent; 0 if there is none.")]
+
+
+@dataclass(frozen=True)
 class NetworkTold:
     """A network, as one of its hubs sees it."""
 
@@ -55,8 +73,9 @@ class NetworkTold:
     subscriptions: Annotated[int, Described("What subscriptions here ask of the network.")]
     documents: Annotated[int, Described("Documents that are kept here for the network, its own and others'.")]
     problem: Annotated[str, Described("Why the node cannot work; empty if it does.")] = ""
-    network: Annotated[str, Described("The kind of the network: hypercube or hierarchy.")] = ""
+    network: Annotated[str, Described("The kind of the network: hypercube, hierarchy or ring.")] = ""
     place: Annotated[str, Described("Its place, in words; empty while it is no member yet.")] = ""
+    ring: Annotated[RingPlaceTold | None, Described("What only a peer of a ring has; null for other hubs.")] = None
 
 
 @dataclass(frozen=True)

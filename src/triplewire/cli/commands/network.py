@@ -14,7 +14,7 @@ from triplewire.cli.problems import Problems, counted, usage
 from triplewire.cli.terminal import print_json, print_text
 
 if TYPE_CHECKING:
-    from triplewire.wire.networks import LinkTold, NetworkTold
+    from triplewire.wire.networks import LinkTold, MapTold, NetworkTold, RingPlaceTold
 
 app = options.group("Look at a network of hubs, from any of them.")
 
@@ -35,6 +35,9 @@ def status(store: HubUrl, format: options.OutputFormat = None, json: options.AsJ
         told = client.network()
     if options.chosen(format, json) == "jsonl":
         print_json(asdict(told))
+        return
+    if told.ring is not None:
+        _print_ring(told, told.ring)
         return
     has_corners = told.network != "hierarchy"
     where = ("corner", "stands_at") if has_corners else ("place", "stands_at_places")
@@ -58,6 +61,9 @@ def map_of(store: HubUrl, json: options.AsJson = False) -> None:
         told = client.network_map()
     if json:
         print_json(asdict(told))
+        return
+    if told.hubs and told.hubs[0].ring is not None:
+        _print_circle(told)
         return
     if told.hubs and told.hubs[0].network == "hierarchy":
         _print_units(told.hubs[0])
@@ -133,7 +139,7 @@ def leave(
         typer.Option(help="Also while what a subscriber had there, who moves, has not arrived at the other hub."),
     ] = False,
 ) -> None:
-    """Have a hub take back what it told the others, and leave the network.
+    """Have a hub, or a peer of a ring, take back what it told the others, and leave the network. A peer ends then.
 
     It is refused while something waits there for subscribers who move to another hub, and has not arrived.
 
@@ -198,6 +204,40 @@ def _link(link: LinkTold) -> str:
         f"{link.place} to {link.to_place} ({link.member}): {state}, {link.waiting} waiting, lag {lag}, "
         f"silent for {link.silence:g} s, {flows}"
     )
+
+
+def _print_ring(told: NetworkTold, ring: RingPlaceTold) -> None:
+    """The peers around the circle as this one knows them, the peers next to it, and what it keeps."""
+    roles = {link.member: link.to_place for link in told.links} | {told.name: "this peer"}
+    waiting = {link.member: link.waiting for link in told.links}
+    known = [
+        asdict(each) | {"is": roles.get(each.name, ""), "waiting": waiting.get(each.name, 0)} for each in told.members
+    ]
+    print_records(known, ("place", "name", "is", "waiting", "is_connected", "is_away", "url"), "table", {})
+    Problems().note(f"{told.name}: {_kept(told, ring)}")
+
+
+def _print_circle(told: MapTold) -> None:
+    """All peers around the circle, each with what it says of itself."""
+    for each in sorted(told.hubs, key=lambda one: float(one.place.removesuffix(" %") or 0)):
+        assert each.ring is not None, "it is a peer"
+        print_text(
+            f"{each.place or 'no place yet'}: {each.name}, then {', '.join(each.ring.successors[:1]) or 'itself'}"
+        )
+        print_text(f"  {_kept(each, each.ring)}")
+    for name, reason in told.silent.items():
+        Problems().note(f"{name}: {reason}")
+
+
+def _kept(told: NetworkTold, ring: RingPlaceTold) -> str:
+    keys = (
+        f"{counted(ring.keys, 'key')} of its own ({100 * ring.share:.1f} % of the circle) with {ring.triples} triples"
+    )
+    keys += f" and {ring.waiting_queries} waiting queries, {counted(ring.copies, 'key')} for others"
+    own = f"{counted(told.subscriptions, 'subscription')} and {counted(told.documents, 'document')} of its clients"
+    lag = f"{counted(ring.unanswered, 'message')} unanswered, the oldest for {ring.lag:g} s"
+    problem = f"; {told.problem}" if told.problem else ""
+    return f"{ring.algorithm}, {keys}; {own}; {lag}{problem}"
 
 
 def _print_units(told: NetworkTold) -> None:

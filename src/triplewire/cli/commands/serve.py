@@ -196,9 +196,13 @@ def serve(settings: Settings, roles: Collection[Role]) -> None:
 def _expect_whole(url: str) -> None:
     """The store is made, if there is none; DamagedJournal says what is gone of what was acknowledged."""
     from triplewire.intake.pairs import refuse_damage
+    from triplewire.network.live.ring.memory import is_peer
 
     with store_class().open(url) as store:
         refuse_damage(store)
+        with store.reading() as reader:
+            if is_peer(reader):
+                usage(f"{url}: this store is that of a peer of a ring; run it with `triplewire peer`")
 
 
 def work(settings: Settings, roles: Collection[Role]) -> None:

@@ -12,8 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from triplewire.engine.batch.permissions import refuse_unpermitted
 from triplewire.errors import UnknownDocument
 from triplewire.hub.messages import NewAccess
+from triplewire.hub.reception import BoundedRoute
 from triplewire.hub.routes.documents import OF_A_CHANGE, Uri, answer, order
-from triplewire.hub.service import Admission, BoundedRoute, Publishing, Reading, listed
+from triplewire.hub.service import Admission, Publishing, Reading, listed
 from triplewire.wire.changes import AccessTold, ChangeTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["documents"])

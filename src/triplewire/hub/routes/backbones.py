@@ -12,8 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from triplewire.backbone import BackboneHub
 from triplewire.backbone.passing import changes_in
 from triplewire.errors import BadRequest
+from triplewire.hub.reception import BoundedRoute
 from triplewire.hub.routes.edges import link_told
-from triplewire.hub.service import Administering, Admission, BoundedRoute
+from triplewire.hub.service import Administering, Admission
 from triplewire.wire.backbones import (
     BackboneTold,
     ConflictTold,

@@ -15,8 +15,9 @@ from triplewire.engine.inspect import surveys
 from triplewire.engine.inspect.surveys import FacetChoice
 from triplewire.errors import BadRequest
 from triplewire.hub.messages import NO_NUL
+from triplewire.hub.reception import BoundedRoute
 from triplewire.hub.routes.subscriptions import term_of
-from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.service import Admission, Reading
 from triplewire.hub.sights.messages import AskForNames, Classes, Facets, Hits, NamesTold, Narrowing, PlaceTold
 from triplewire.model import Term
 from triplewire.store import Reader

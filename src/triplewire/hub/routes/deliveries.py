@@ -17,8 +17,9 @@ from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.deliver.websub import tell_denied
 from triplewire.errors import NotAllowed, UnknownSubscription
 from triplewire.hub.messages import NO_NUL, Chosen, Counted, DeliveryChange, GivenSecret, NewDelivery, NewSecret
+from triplewire.hub.reception import BoundedRoute
 from triplewire.hub.routes.subscriptions import Id
-from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.service import Admission, Reading
 from triplewire.store import DeliveryRecord
 from triplewire.wire.deliveries import DeadLetterPage, DeliveryMade, DeliveryPage, DeliveryTold, Pinged
 

@@ -17,7 +17,8 @@ from triplewire.engine.edges import offers
 from triplewire.engine.edges.rules import rules_of
 from triplewire.errors import BadRequest, QuotaExceeded, QuotaSpent
 from triplewire.hub.messages import Name, NewRule
-from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading
+from triplewire.hub.reception import BoundedRoute
+from triplewire.hub.service import Administering, Admission, Reading
 from triplewire.network.channels.status import UplinkStatus
 from triplewire.network.exchange import Question
 from triplewire.wire.edges import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -18,8 +18,9 @@ from triplewire.engine.connection import record_of
 from triplewire.errors import BadRequest, ServiceUnavailable, TriplewireError, UnknownSubscription
 from triplewire.hub.downloads import FILES, PAGE, Accept, DownloadSource, FormatName, download, wanted
 from triplewire.hub.messages import Cursor, InboxMark, Name
+from triplewire.hub.reception import BoundedRoute
 from triplewire.hub.routes.subscriptions import Id, Words, queries_of
-from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.service import Admission, Reading
 from triplewire.model import Event
 from triplewire.tables import EventLayout
 from triplewire.wire.events import EventPage, InboxTold, NewsTold
@@ -27,8 +28,10 @@ from triplewire.wire.events import EventPage, InboxTold, NewsTold
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["events"])
 
 _PAGE = 100
-_STILL_HERE = 15.0
-_NOT_BUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+STILL_HERE = 15.0
+"""Seconds after which a stream on which nothing happens says so."""
+NOT_BUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""Headers of a stream."""
 
 After = Annotated[Cursor, Query(description="The cursor of the last event that is known.")]
 Since = Annotated[datetime | None, Query(description="Only events committed then or later; without a zone, in UTC.")]
@@ -107,13 +110,13 @@ async def stream(
 ) -> StreamingResponse:
     """Server-Sent Events: those that follow the cursor, then each new one. The id of an event is its cursor."""
     if last_event_id is not None:
-        after = _cursor(last_event_id)
+        after = cursor_of(last_event_id)
     service = access.service
     if service.streams >= service.settings.streams:
         raise ServiceUnavailable(f"{service.streams} event streams are open, and there are no more; try again later")
     queries = await run_in_threadpool(_heard, access, id)
     return StreamingResponse(
-        _followed(access, id, queries, after, contents), media_type="text/event-stream", headers=_NOT_BUFFERED
+        _followed(access, id, queries, after, contents), media_type="text/event-stream", headers=NOT_BUFFERED
     )
 
 
@@ -148,7 +151,7 @@ async def _followed(
                     queries = found.queries
                     continue
                 try:
-                    async with asyncio.timeout(_STILL_HERE):
+                    async with asyncio.timeout(STILL_HERE):
                         await rung.wait()
                 except TimeoutError:
                     yield ": still here\n\n"
@@ -170,11 +173,15 @@ def _lines(access: Admission, id: str, after: int, contents: bool) -> _Lines:
     """A page of events as a stream tells them: the same text for everybody who is as far."""
     queries = queries_of(access, id)  # before its events: an edit between the two rings for these
     found = _told(access, id, after, _PAGE, contents)
-    text = "".join(
+    return _Lines(streamed(found), found[-1]["cursor"] if found else after, len(found) == _PAGE, queries)
+
+
+def streamed(events: Iterable[dict[str, Any]]) -> str:
+    """Events as Server-Sent Events."""
+    return "".join(
         f"id: {event['cursor']}\nevent: {event['kind']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
-        for event in found
+        for event in events
     )
-    return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE, queries)
 
 
 def _source(
@@ -208,7 +215,8 @@ def _told(
     return [event.as_dict(contents=contents) for event in found]
 
 
-def _cursor(text: str) -> int:
+def cursor_of(text: str) -> int:
+    """The cursor that the id of an event is."""
     if not text.strip().isdecimal():
         raise BadRequest(f"Last-Event-ID is {text!r}; it must be the id of an event, which is a number")
     return min(int(text[:19]), 1 << 60)

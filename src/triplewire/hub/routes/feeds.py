@@ -30,9 +30,10 @@ from triplewire.hub.bodies import body_of
 from triplewire.hub.description import TEXT, body, header
 from triplewire.hub.messages import NewFeedAddress
 from triplewire.hub.negotiation import best
+from triplewire.hub.reception import UNKNOWN_BYTES
 from triplewire.hub.routes.events import After
 from triplewire.hub.routes.subscriptions import Id
-from triplewire.hub.service import UNKNOWN_BYTES, Admission, Reading, address_of, by_capability, reading, service_of
+from triplewire.hub.service import Admission, Reading, address_of, by_capability, reading, service_of
 from triplewire.model import Event
 from triplewire.store import DeliveryRecord
 from triplewire.wire.envelopes import activity

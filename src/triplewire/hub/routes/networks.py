@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -14,7 +14,8 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.errors import BadRequest, ChannelRefused, NetworkError, NotAllowed, TooManyRequests
 from triplewire.hub.identity.loopback import refuse_strangers
 from triplewire.hub.messages import AskToMove, Name, WantedMove
-from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service
+from triplewire.hub.reception import BoundedRoute, Reception
+from triplewire.hub.service import Administering, Admission, Reading, Service
 from triplewire.hub.settings import MAIN
 from triplewire.network.channels.channels import WireClosed
 from triplewire.network.channels.dialling import LINK
@@ -69,8 +70,14 @@ async def link(socket: WebSocket) -> None:
         return
     await socket.accept()
 
+    await service.gate.catch_up()
+    await federation.serve(AnsweredWire(socket), by_key(service, machine))
+
+
+def by_key(service: Reception, machine: str) -> Callable[[ChannelGuest], None]:
+    """Lets a hub that is no member yet come in if its key is that of an account here; without identity, any."""
+
     def admits(guest: ChannelGuest) -> None:
-        """A hub that is no member yet comes in if its key is that of an account here; without identity, any may."""
         if service.settings.asks_who and not service.gate.is_key_of_publisher(guest.key, MAIN):
             _count(service, machine)
             raise ChannelRefused(
@@ -78,11 +85,10 @@ async def link(socket: WebSocket) -> None:
                 f"make one: `triplewire token create STORE NAME --role publisher --public-key {guest.key}`"
             )
 
-    await service.gate.catch_up()
-    await federation.serve(AnsweredWire(socket), admits)
+    return admits
 
 
-def is_stranger(service: Service, socket: WebSocket) -> bool:
+def is_stranger(service: Reception, socket: WebSocket) -> bool:
     """Whether a connection is none of a hub or an edge: of a page in a browser, or of another machine than this."""
     try:
         if not service.settings.asks_who:
@@ -92,7 +98,7 @@ def is_stranger(service: Service, socket: WebSocket) -> bool:
     return "origin" in socket.headers
 
 
-def _count(service: Service, machine: str) -> None:
+def _count(service: Reception, machine: str) -> None:
     try:
         service.refusals.spend(machine)
     except TooManyRequests as error:

@@ -15,7 +15,8 @@ from triplewire.engine.inspect.suggestions import Unheard, unheard
 from triplewire.engine.subscriptions.registrations import compiled, read_for_person, refuse_unserved
 from triplewire.errors import QueryError
 from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, QueryText
-from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.reception import BoundedRoute
+from triplewire.hub.service import Admission, Reading
 from triplewire.hub.sights.messages import CheckQuery, CheckTold, Mistake, Picture
 from triplewire.hub.sights.pictures import picture
 from triplewire.languages import LANGUAGES, render

@@ -8,8 +8,9 @@ from starlette.concurrency import run_in_threadpool
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.subscriptions.registrations import compiled
 from triplewire.hub.messages import FindQuery
+from triplewire.hub.reception import BoundedRoute
 from triplewire.hub.routes.networks import federation_of
-from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.service import Admission, Reading
 from triplewire.matching import Index
 from triplewire.model.reach import HEIGHTS
 from triplewire.network.live.hub import interests_of

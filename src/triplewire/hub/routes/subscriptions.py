@@ -28,8 +28,9 @@ from triplewire.hub.messages import (
     WhyRow,
     WhyTold,
 )
+from triplewire.hub.reception import BoundedRoute
 from triplewire.hub.routes.questions import drawn, explained
-from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.service import Admission, Reading
 from triplewire.hub.sights.messages import Picture
 from triplewire.model import Sort, Subscription, Summary, Term, parse_term
 from triplewire.store import EVERYBODY

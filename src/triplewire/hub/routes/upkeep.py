@@ -13,15 +13,15 @@ from prometheus_client import Histogram
 from triplewire.backbone import BackboneHub
 from triplewire.edge import Edge
 from triplewire.engine.inspect import statistics as gathered
-from triplewire.errors import NotAllowed, NotAuthenticated
+from triplewire.errors import NotAllowed
 from triplewire.hub.health import Ailment, ailments
-from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
-from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service, count_refusal, service_of
+from triplewire.hub.messages import Health, Whoami
+from triplewire.hub.reception import BoundedRoute
+from triplewire.hub.service import Administering, Admission, Reading, Service, service_of
 from triplewire.hub.settings import MAIN
 from triplewire.hub.sights.messages import IntervalTold, Lag, RequestsTold, Statistics, Totals
 from triplewire.network.live import NetworkHub
 from triplewire.store import Reader
-from triplewire.wire.keys import signed_text
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
 
@@ -87,26 +87,6 @@ async def whoami(access: Reading) -> Whoami:
         is_networked=isinstance(hub, NetworkHub),
         is_in_backbone=isinstance(hub, BackboneHub),
     )
-
-
-@router.post("/challenges", summary="Begin to prove a key", status_code=201)
-async def challenge(request: Request, asked: AskForChallenge) -> Challenge:
-    """Something to sign with the private key of an account; it counts once, for a minute."""
-    made = service_of(request).gate.challenge(asked.account)
-    return Challenge(challenge=made, text=signed_text(made).decode())
-
-
-@router.post("/sessions", summary="Prove a key", status_code=201)
-async def session(request: Request, signed: Signed) -> Session:
-    """A token for an hour, for a client that signed a challenge with the key of its account."""
-    gate = service_of(request).gate
-    await gate.refresh()
-    try:
-        token, seconds = gate.open_session(signed.challenge, signed.signature)
-    except NotAuthenticated:
-        count_refusal(request)
-        raise
-    return Session(token=token, seconds=seconds)
 
 
 # -- for a dashboard

@@ -150,6 +150,7 @@ class HubChannel:
         self._wire, self.peer, self.key, self.dialled_by = wire, peer, key, dialled_by
         self._queue: asyncio.Queue[str] = asyncio.Queue(_MOST_QUEUED)
         self._reason = ""
+        self._is_writing = False
         self._over = asyncio.Event()
         self.heard = time.monotonic()
         """When anything came."""
@@ -209,6 +210,11 @@ class HubChannel:
         return reason
 
     @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits to be sent."""
+        return self._queue.empty() and not self._is_writing
+
+    @property
     def is_over(self) -> bool:
         """Whether it has ended, or is about to."""
         return self._over.is_set()
@@ -216,7 +222,10 @@ class HubChannel:
     async def _write(self) -> None:
         with suppress(WireClosed):
             while True:
-                await self._wire.send(await self._queue.get())
+                text = await self._queue.get()
+                self._is_writing = True
+                await self._wire.send(text)
+                self._is_writing = False
 
     async def _whole(self) -> dict[str, Any]:
         """The next message; one that comes in parts, when all of them are there."""

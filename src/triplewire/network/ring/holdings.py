@@ -70,6 +70,21 @@ class Holdings:
         self.now = 0.0
         self.replicas: tuple[str, ...] = ()
         self._known_splits: dict[str, None] = {}
+        self.noted: dict[str, list[Kept] | None] | None = None
+        """What has happened to keys since they were written, in order; of a key, None: more than messages.
+
+        Itself None: nobody writes it.
+        """
+
+    def note(self, key: str, body: Kept | None = None) -> None:
+        """A message has changed what is kept under a key, or something else has."""
+        if self.noted is None:
+            return
+        known = self.noted.setdefault(key, [])
+        if body is None:
+            self.noted[key] = None
+        elif known is not None:
+            known.append(body)
 
     def count(self, key: str) -> int:
         """How many documents state triples of a key, as far as this peer knows."""
@@ -129,28 +144,17 @@ class Holdings:
 
         Without a cause it is not this peer that is responsible.
         """
+        self.note(key, body)
         match body:
-            case IndexQuery(query, number):
-                return self._wait(state, _first(query, number))
-            case IndexTriple(origin, statement, gone):
+            case IndexTriple(origin, statement):
                 self.tell_content(state, {origin: statement}, cause)
-                changes = state.state(origin, statement, gone)
-                return [found for change in changes for found in state.met_by(*change)]
-            case ExtendMatching(extensions):
-                return [found for each in extensions for found in self._wait(state, (each,))]
             case EndQuery(query_key):
                 self._end(key, state, query_key, cause)
-            case WatchContent(home, resource, is_wanted):
-                if is_wanted:
-                    state.watchers[home] = resource
-                    self.tell_content(state, state.documents, cause, [home])
-                else:
-                    state.watchers.pop(home, None)
-        return []
-
-    def _wait(self, state: KeyState, extensions: Iterable[Extension]) -> list[Found]:
-        news = [found for each in extensions if (found := state.wait(each)) is not None]
-        return [found for each in news for found in state.met_with(*each)]
+                return []
+        found = changed(state, body)
+        if isinstance(body, WatchContent) and body.is_wanted:
+            self.tell_content(state, state.documents, cause, [body.home])
+        return found
 
     def tell_content(
         self,
@@ -236,6 +240,7 @@ class Holdings:
         that another peer can do this again; and nobody else sends to the shares, so that none is missed.
         """
         state.is_split, state.is_settled = True, False
+        self.note(key)
         cause = self.post.begin(SplittingKey(key))
         for number, share in state.divided(KeySplit(key, self._settings.algorithm)).items():
             name = share_key(key, number)
@@ -255,12 +260,14 @@ class Holdings:
         if self._view.owns(identify(key)):
             state.clear()
             state.is_settled = True
+            self.note(key)
             self._replicate(key, SplitKey(is_settled=True), None)
 
     def copy_split(self, key: str, *, is_settled: bool) -> None:
         """The peer that is responsible for a key says that it is split."""
         state = self.kept_under(key)
         state.is_split, state.is_settled = True, is_settled
+        self.note(key)
         if is_settled:
             state.clear()
 
@@ -289,6 +296,31 @@ class Holdings:
         copies = tuple((key, self.keys[key].copy()) for key in keys)
         if copies:
             self.post.send_to(peer, HandOver(copies), cause, self.now)
+
+
+def changed(state: KeyState, body: Kept) -> list[Found]:
+    """What a message does to what is kept under a key, and the results that this makes."""
+    match body:
+        case IndexQuery(query, number):
+            return _wait(state, _first(query, number))
+        case IndexTriple(origin, statement, gone):
+            changes = state.state(origin, statement, gone)
+            return [found for change in changes for found in state.met_by(*change)]
+        case ExtendMatching(extensions):
+            return [found for each in extensions for found in _wait(state, (each,))]
+        case EndQuery(query_key):
+            state.end(query_key)
+        case WatchContent(home, resource, is_wanted):
+            if is_wanted:
+                state.watchers[home] = resource
+            else:
+                state.watchers.pop(home, None)
+    return []
+
+
+def _wait(state: KeyState, extensions: Iterable[Extension]) -> list[Found]:
+    news = [found for each in extensions if (found := state.wait(each)) is not None]
+    return [found for each in news for found in state.met_with(*each)]
 
 
 def work_of(body: Kept, state: KeyState) -> int:

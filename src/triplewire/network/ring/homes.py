@@ -7,7 +7,7 @@ for it goes to that one: the successor of its place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -54,6 +54,13 @@ class HomeState:
     """Of queries that are not indexed yet: how many triples are known for their subqueries, as far as that was told."""
     limits: dict[tuple[Limited, str], float] = field(default_factory=dict)
     """When documents and subscriptions end by themselves, by kind and name."""
+    noted: set[tuple[str, str | Term]] | None = None
+    """What may have changed since it was written, by kind and name; None: nobody writes it."""
+
+    def note(self, kind: str, name: str | Term) -> None:
+        """A document, a subscription, the content of a resource, or what ends by itself, may be another."""
+        if self.noted is not None:
+            self.noted.add((kind, name))
 
     @property
     def place(self) -> int:
@@ -68,6 +75,7 @@ class HomeState:
         if known is not None and known.document == document:
             return None
         version = known.version + 1 if known is not None else 1
+        self.note("document", document.uri)
         self.limits.pop(("document", document.uri), None)
         self.documents[document.uri] = PublishedDocument(version, document)
         return (known.version if known is not None and known.document is not None else None), version
@@ -78,6 +86,7 @@ class HomeState:
         if known is None or known.document is None:
             raise UnknownDocument(uri)
         self.documents[uri] = PublishedDocument(known.version + 1, None)
+        self.note("document", uri)
         self.limits.pop(("document", uri), None)
         return known.version, known.version + 1
 
@@ -111,12 +120,19 @@ class HomeState:
         return self.subscriptions[id]
 
     def subscribe(
-        self, id: str, client: str, text: str, language: str, settings: RingSettings, since: float
+        self,
+        id: str,
+        client: str,
+        text: str,
+        language: str,
+        settings: RingSettings,
+        since: float,
+        prefixes: Mapping[str, str] | None = None,
     ) -> RingSubscription:
         """A new subscription, with its queries."""
         if id in self.subscriptions:
             raise DuplicateSubscription(id)
-        pattern = compile_query(text, language=language)
+        pattern = compile_query(text, language=language, prefixes=prefixes)
         if pattern.asks_xml:
             raise UnsupportedQuery(
                 "a ring keeps triples, and not the XML that they came from",
@@ -126,6 +142,7 @@ class HomeState:
         found = RingSubscription(id, client, pattern, since, settings.scope == "document")
         found.queries = tuple(self._queries(found, pattern, language, settings))
         self.subscriptions[id] = found
+        self.note("subscription", id)
         return found
 
     def _queries(
@@ -150,6 +167,7 @@ class HomeState:
         """A subscription ends, with its log."""
         found = self.subscription(id)
         del self.subscriptions[id]
+        self.note("subscription", id)
         self.limits.pop(("subscription", id), None)
         for query in found.queries:
             self.counts.pop(query.key, None)
@@ -164,6 +182,7 @@ class HomeState:
         if subscription is None or counts is None:
             return None
         counts[number] = count
+        self.note("subscription", id)
         query = next(each for each in subscription.queries if each.key == key)
         if len(counts) < len(query.rewriters):
             return None
@@ -172,6 +191,12 @@ class HomeState:
         found = replace(query, first=first)
         subscription.queries = tuple(found if each is query else each for each in subscription.queries)
         return found
+
+    def restore(self, subscriptions: Iterable[RingSubscription], settings: RingSettings) -> None:
+        """Begin with subscriptions that were there before."""
+        self.subscriptions = {each.id: each for each in subscriptions}
+        for each in self.subscriptions.values():
+            self.watched.update([*each.about] if settings.is_wide else [])
 
     # -- what ends by itself
 
@@ -183,6 +208,7 @@ class HomeState:
         elif known is None or known.document is None:
             raise UnknownDocument(name)
         self.limits[kind, name] = until
+        self.note(kind, name)
 
     def over(self, now: float) -> list[tuple[Limited, str]]:
         """What has ended by itself."""
@@ -198,6 +224,7 @@ class HomeState:
                 subscription = self.subscriptions.get(query.subscription)
                 if subscription is not None:
                     subscription.take(query, answer)
+                    self.note("subscription", subscription.id)
                     concerned[subscription.id] = None
         self._note_due(concerned, now)
         wanted = concerned if watches else ()
@@ -208,6 +235,7 @@ class HomeState:
             subscription = self.subscriptions[id]
             if (subscription.touched or subscription.stale) and subscription.due is None:
                 subscription.due = now + PATIENCE
+                self.note("subscription", id)
 
     def rewatched(self, subscription: RingSubscription) -> list[WatchContent]:
         """What is to be watched from now on because of a subscription, or no longer."""
@@ -218,6 +246,7 @@ class HomeState:
             if not self.watched[resource]:
                 del self.watched[resource]
                 self.contents.pop(resource, None)
+                self.note("content", resource)
         return [
             WatchContent(self.name, resource, not was)
             for resource, was in before.items()
@@ -231,6 +260,7 @@ class HomeState:
         known = self.contents.setdefault(resource, {})
         news = [each for each in said if each[0] not in known or known[each[0]].version < each[1].version]
         known.update(news)
+        self.note("content", resource)
         if not news:
             return set(), []
         concerned = {each.id for each in self.subscriptions.values() if each.restate(resource)}
@@ -251,6 +281,7 @@ class HomeState:
     def settle(self, ids: Iterable[str], behind: Behind | None, now: float, *, is_late: bool = False) -> None:
         """A step is settled: subscribers are told of it; `is_late`: of all that has arrived, as it is."""
         for subscription in [self.subscriptions[id] for id in ids if id in self.subscriptions]:
+            self.note("subscription", subscription.id)
             is_known = _is_enough if is_late else self._is_known
             if subscription.tell(behind, self.content, is_known, now):
                 subscription.due = now + PATIENCE

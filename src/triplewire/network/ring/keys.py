@@ -148,6 +148,12 @@ class KeyState:
         return self._triples
 
     @property
+    def size(self) -> int:
+        """How much is kept here: triples, queries that wait or have ended, documents."""
+        waiting = sum(len(group.members) for group in self.groups.values())
+        return len(self._triples) + len(self.documents) + len(self.ended) + waiting
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing is kept here."""
         return not (self.documents or self.groups or self.ended or self.watchers)

@@ -5,7 +5,7 @@ Each method that is handed `now` is one step: what it changes in `state` is dura
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from triplewire.model import Behind, Document
@@ -87,6 +87,11 @@ class RingPeer:
         return self.state.name
 
     @property
+    def holdings(self) -> Holdings:
+        """What it keeps under keys."""
+        return self._holdings
+
+    @property
     def neighbours(self) -> Iterable[str]:
         """The peers that it knows, and those that it waits for."""
         return sorted({*self.view.known, *self._post.awaited})
@@ -136,10 +141,19 @@ class RingPeer:
 
     # -- clients
 
-    def subscribe(self, home: str, id: str, client: str, text: str, language: str, now: float) -> Outbox:
+    def subscribe(
+        self,
+        home: str,
+        id: str,
+        client: str,
+        text: str,
+        language: str,
+        now: float,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> Outbox:
         """A client registers a query; it counts what is published from `now` on."""
         self._now = now
-        subscription = self.state.homes[home].subscribe(id, client, text, language, self.settings, now)
+        subscription = self.state.homes[home].subscribe(id, client, text, language, self.settings, now, prefixes)
         cause = self._post.begin((home, id))
         for query in subscription.queries:
             self._plan(self.state.homes[home], query, cause)
@@ -396,6 +410,7 @@ class RingPeer:
             self._post.resume(self._now, only_given_up=True)
         own = [key for key, _ in body.keys if self.view.owns(identify(key))]
         for key, told in body.keys:
+            self._holdings.note(key)
             state = self.state.keys.get(key)
             if state is None:
                 self.state.keys[key] = told.copy()
@@ -461,6 +476,19 @@ class RingPeer:
             self._ask(self.view.successors[0])
         self._post.resume(now, only_given_up=True)
         return self._sent()
+
+    def hand_over(self, now: float) -> Outbox:
+        """This peer goes: the next one gets all that it is responsible for, a key at a time."""
+        self._now = now
+        for key in [key for key in self.state.keys if self.view.owns(identify(key))]:
+            for peer in self.view.successors[:1]:
+                self._holdings.copy_to(peer, [key])
+        return self._sent()
+
+    @property
+    def is_handing_over(self) -> bool:
+        """Whether another peer has not answered yet to what it was handed."""
+        return any(isinstance(kept.parcel.body, HandOver) for kept in self.state.post.kept.values())
 
     def adopt(self, left: PeerState, now: float) -> Outbox:
         """A peer has left, and this one goes on with what it has: keys, clients, and what it has not sent yet."""

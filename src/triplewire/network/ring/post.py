@@ -42,7 +42,8 @@ Touched = frozenset[tuple[str, str]]
 class Parcel(NamedTuple):
     """Something for the peer that is responsible for a place, or for the `peer` of that name.
 
-    `is_final`: the one who sent it on takes the receiver for that peer.
+    `is_final`: the one who sent it on takes the receiver for that peer. `seal` is what its sender has signed, and the
+    signature, where peers are strangers; the post passes it on as it is.
     """
 
     sender: str
@@ -53,6 +54,7 @@ class Parcel(NamedTuple):
     peer: str | None = None
     is_final: bool = False
     hops: int = 0
+    seal: tuple[str, str] | None = None
 
 
 class Parcels(NamedTuple):
@@ -107,6 +109,13 @@ class PostState:
     kept: dict[int, KeptParcel] = field(default_factory=dict)
     causes: dict[CauseKey, PostedCause] = field(default_factory=dict)
     newest: int = 0
+    noted: set[int | CauseKey] | None = None
+    """The parcels and causes that may have changed since this was written; None: nobody writes it."""
+
+    def note(self, each: int | CauseKey) -> None:
+        """A parcel, or a cause, may be new, other or gone."""
+        if self.noted is not None:
+            self.noted.add(each)
 
 
 class Post:
@@ -142,6 +151,7 @@ class Post:
         self.state.newest += 1
         key = self.name, self.state.newest
         self.state.causes[key] = PostedCause(about=about)
+        self.state.note(key)
         return key
 
     def send(self, place: int, key: str, body: Any, cause: CauseKey | None, now: float, *, via: str = "") -> None:
@@ -161,6 +171,7 @@ class Post:
         number = self.state.newest
         kept = KeptParcel(_numbered(parcel, number), cause)
         self.state.kept[number] = kept
+        self.state.note(number)
         if cause is not None:
             self.state.causes[cause].waits_for.add(number)
         self._dispatch(kept, now, via)
@@ -178,8 +189,8 @@ class Post:
         self._pass_on(hop, parcel, is_final=is_final)
 
     def _pass_on(self, hop: str, parcel: Parcel, *, is_final: bool) -> None:
-        sender, number, place, key, body, peer, _, hops = parcel
-        sent = Parcel(sender, number, place, key, body, peer, is_final, hops + 1)
+        sender, number, place, key, body, peer, _, hops, seal = parcel
+        sent = Parcel(sender, number, place, key, body, peer, is_final, hops + 1, seal)
         self._parcels.setdefault((hop, body.kind), []).append(sent)
 
     def frames(self, load: float) -> list[tuple[str, RingFrame]]:
@@ -229,6 +240,7 @@ class Post:
             self._receipts.setdefault(parcel.sender, []).append((parcel.number, self._answered[key]))
             return
         self.state.causes[key] = PostedCause()
+        self.state.note(key)
         self._do_here(parcel, key)
 
     def _do_here(self, parcel: Parcel, cause: CauseKey) -> None:
@@ -239,15 +251,18 @@ class Post:
         """A parcel is for what is not here now: it is not answered, and will be sent again."""
         if parcel.number:
             del self.state.causes[cause]
+            self.state.note(cause)
             return
         self.state.newest += 1
         number = self.state.newest
+        self.state.note(number)
         self.state.kept[number] = KeptParcel(_numbered(parcel, number), cause, tries=MOST_TRIES)
         self.state.causes[cause].waits_for.add(number)
 
     def touch(self, cause: CauseKey, subscriptions: Iterable[tuple[str, str]]) -> None:
         """Subscriptions have got something."""
         self.state.causes[cause].touched.update(subscriptions)
+        self.state.note(cause)
 
     def conclude(self, cause: CauseKey) -> None:
         """Nothing more is caused by this than there is already."""
@@ -268,18 +283,22 @@ class Post:
 
     def receipt(self, peer: str, number: int, touched: Touched) -> None:
         """A parcel was answered."""
-        kept = self.state.kept.pop(number, None)
-        if kept is None:
+        kept = self.state.kept.get(number)
+        if kept is None or kept.parcel.peer not in (None, peer):  # what is for one peer is answered by that one
             return
+        del self.state.kept[number]
+        self.state.note(number)
         self._by_hop.get(kept.hop, {}).pop(number, None)
         if kept.parcel.peer is None:
             self._links[kept.parcel.place] = peer
         self._release(kept, touched)
 
-    def _release(self, kept: KeptParcel, touched: Iterable[tuple[str, str]] = ()) -> None:
+    def _release(self, kept: KeptParcel, touched: Touched = frozenset()) -> None:
         if kept.cause is not None and (cause := self.state.causes.get(kept.cause)) is not None:
             cause.waits_for.discard(kept.parcel.number)
-            cause.touched.update(touched)
+            if not cause.touched.issuperset(touched):
+                cause.touched.update(touched)
+                self.state.note(kept.cause)
             self._finish(kept.cause)
 
     def _finish(self, key: CauseKey) -> None:
@@ -288,6 +307,7 @@ class Post:
         if cause is None or cause.waits_for or cause.here:
             return
         del self.state.causes[key]
+        self.state.note(key)
         sender, number = key
         if sender != self.name:
             touched = self._answered[key] = frozenset(cause.touched)
@@ -320,6 +340,7 @@ class Post:
         for number, kept in [*self._by_hop.pop(peer, {}).items()]:
             if kept.parcel.peer is not None and isinstance(kept.parcel.body, MAINTENANCE):
                 del self.state.kept[number]
+                self.state.note(number)
                 self._release(kept)
             else:
                 self._redirect(kept, now)
@@ -338,6 +359,7 @@ class Post:
     def _relayed(self, kept: KeptParcel) -> CauseKey:
         """This peer has become responsible for what it has sent itself."""
         del self.state.kept[kept.parcel.number]
+        self.state.note(kept.parcel.number)
         self._by_hop.get(kept.hop, {}).pop(kept.parcel.number, None)
         if kept.cause is None or kept.cause not in self.state.causes:
             return self.begin(None)

@@ -82,7 +82,7 @@ _KEYED = (*Kept.__args__, CountTriples)
 def spelled_ring_frame(frame: RingFrame) -> Json:
     """A frame as JSON."""
     if isinstance(frame, Parcels):
-        return {"parcels": [[_spelled_parcel(each) for each in frame.parcels], frame.load]}
+        return {"parcels": [[spelled_parcel(each) for each in frame.parcels], frame.load]}
     return {"receipts": [[[number, sorted(map(list, touched))] for number, touched in frame.answered], frame.load]}
 
 
@@ -94,7 +94,7 @@ def read_ring_frame(told: Json) -> RingFrame:
             return Receipts(each_in(_receipt, several), moment_in(load))
         if kind != "parcels":
             raise ValueError(f"{kind!r} is no kind of frame")
-        parcels = each_in(_parcel, several)
+        parcels = each_in(parcel_in, several)
         (name,) = {parcel.body.kind for parcel in parcels}  # what goes together is of one kind
         return Parcels(name, parcels, moment_in(load))
     except UNREADABLE as error:
@@ -107,12 +107,14 @@ def _receipt(told: Json) -> tuple[int, frozenset[tuple[str, str]]]:
     return whole_of(number), frozenset((name_in(home), name_in(id)) for home, id in touched)
 
 
-def _spelled_parcel(parcel: Parcel) -> Json:
-    sender, number, place, key, body, peer, is_final, hops = parcel
+def spelled_parcel(parcel: Parcel) -> Json:
+    """A parcel as JSON; without its seal."""
+    sender, number, place, key, body, peer, is_final, hops, _ = parcel
     return [sender, number, place, key, spelled_ring_body(body), peer, is_final, hops]
 
 
-def _parcel(told: Json) -> Parcel:
+def parcel_in(told: Json) -> Parcel:
+    """The parcel that JSON tells; one of `UNREADABLE` if it tells none."""
     sender, number, place, key, body, peer, is_final, hops = told
     found = read_ring_body(body)
     if isinstance(found, SplitKey):

@@ -7,7 +7,7 @@ when a step is settled: the net difference, in a hub's order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import combinations
@@ -30,6 +30,9 @@ MOST_OPTIONAL = 4
 Parts = tuple[int, ...]
 Required = tuple[int, tuple[tuple[str, Term], ...]]
 """An alternative, and the values of its required variables."""
+
+AnswerKey = tuple[Required, Parts, tuple[tuple[str, Term], ...]]
+"""What tells an answer from others: the alternative, which optional parts it has, and its values."""
 
 Content = tuple[Triple, ...]
 
@@ -96,8 +99,17 @@ class RingSubscription:
     """Resources that rows have begun to speak of (1), or ceased to (-1), since it was last asked."""
     log: list[Event] = field(default_factory=list)
     cursor: int = 0
+    last_told: float = 0.0
+    """When it was told something last; 0: never."""
     due: float | None = None
     """When it is told at the latest what is new, if nothing says before that a step is settled."""
+    noted: set[AnswerKey | Row] | None = None
+    """The answers, and the rows that were told, that may have changed since they were written; None: nobody does."""
+
+    def note(self, each: AnswerKey | Row) -> None:
+        """An answer, or a row that was told, may be new, other or gone."""
+        if self.noted is not None:
+            self.noted.add(each)
 
     # -- answers
 
@@ -107,7 +119,24 @@ class RingSubscription:
         required = query.branch, tuple((name, term) for name, term in answer.binding if name in names)
         answers = self.answers.setdefault(required, {})
         key = query.parts, answer.binding
-        answers[key] = united(answers.get(key, {}), answer.support)
+        known = answers.get(key)
+        answers[key] = united(known or {}, answer.support)
+        if answers[key] is not known:
+            self.note((required, *key))
+        self._give(required)
+
+    def restore(self, answers: Iterable[tuple[AnswerKey, Support]], told: Mapping[Row, ToldRow]) -> None:
+        """Begin with what was known before: answers, and rows that were told; all else follows from these."""
+        for (required, parts, binding), support in answers:
+            self.answers.setdefault(required, {})[parts, binding] = support
+        for required in self.answers:
+            self._give(required)
+        self.told, self.stale = dict(told), dict.fromkeys(told)
+        self.touched = {row: None for row in (*self.rows, *told) if (row in self.rows) != (row in told)}
+        self.spoken_of = {}
+
+    def _give(self, required: Required) -> None:
+        """Find the rows that the answers with these values give now."""
         rows = tuple(dict.fromkeys(self._rows(required)))
         before = self.given.get(required, ())
         self.given[required] = rows
@@ -198,13 +227,16 @@ class RingSubscription:
         self.touched, self.stale, self.due = waiting, {}, None
         for row in sorted(ended, key=str):
             before = self.told.pop(row)
+            self.note(row)
             self._log(Unmatched, row, behind, now, before.triples, before.content, None)
         for row in sorted((row for row in begun if row not in waiting), key=str):
             after = self.told[row] = ToldRow(content(row.values()), self._derivation(row))
+            self.note(row)
             self._log(Matched, row, behind, now, after.triples, None, after.content)
         for row in sorted(changed, key=str):
             before, after = self.told[row], ToldRow(content(row.values()), self._derivation(row))
             self.told[row] = after
+            self.note(row)
             self._log(Changed, row, behind, now, after.triples, before.content, after.content)
         return bool(waiting)
 
@@ -218,7 +250,7 @@ class RingSubscription:
         before: Content | None,
         after: Content | None,
     ) -> None:
-        self.cursor += 1
+        self.cursor, self.last_told = self.cursor + 1, now
         batch = f"{behind.uri}@{behind.after or behind.before}" if behind is not None else f"settled at {now:.6f}"
         documents = (behind,) if behind is not None else ()
         time = datetime.fromtimestamp(now, UTC)

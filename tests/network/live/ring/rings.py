@@ -10,8 +10,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from websockets.asyncio.server import serve
 
 from triplewire.network.channels.dialling import DialledWire
-from triplewire.network.live.ring import LivePeer
+from triplewire.network.live.ring import LivePeer, PeerMemory
 from triplewire.network.ring import RingSettings
+from triplewire.network.ring.messages import MAINTENANCE, FindSuccessor
+from triplewire.store import Store
 
 
 async def wait_until(condition: Callable[[], object], seconds: float = 30.0) -> None:
@@ -22,7 +24,9 @@ async def wait_until(condition: Callable[[], object], seconds: float = 30.0) -> 
 
 
 @asynccontextmanager
-async def live_peer(settings: RingSettings, join: str | None = None) -> AsyncIterator[tuple[LivePeer, str]]:
+async def live_peer(
+    settings: RingSettings, join: str | None = None, store: str = ":memory:"
+) -> AsyncIterator[tuple[LivePeer, str]]:
     """A peer on a free port, and its address; at the end it is gone without a word."""
     found: list[LivePeer] = []
 
@@ -31,12 +35,23 @@ async def live_peer(settings: RingSettings, join: str | None = None) -> AsyncIte
 
     async with serve(answered, "127.0.0.1", 0, max_size=None) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        found.append(LivePeer(url, settings, patience=2.0))
+        memory = PeerMemory(Store.open(store), settings)
+        found.append(LivePeer(url, memory, patience=2.0))
         found[0].start(join)
         try:
             yield found[0], url
         finally:
-            await found[0].stop()
+            await found[0].cut()
+            memory.store.close()
+
+
+def is_quiet(peers: list[LivePeer]) -> bool:
+    """Whether everything that was asked of peers has led to all that it leads to, and everybody was told."""
+    states = [each.peer.state for each in peers]
+    kept = [each.parcel.body for state in states for each in state.post.kept.values()]
+    waits = [each.due for state in states for home in state.homes.values() for each in home.subscriptions.values()]
+    is_sent = all(isinstance(body, (*MAINTENANCE, FindSuccessor)) for body in kept)
+    return is_sent and not any(state.post.causes for state in states) and not any(waits)
 
 
 def is_ring(peers: list[LivePeer]) -> bool:

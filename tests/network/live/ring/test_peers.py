@@ -8,7 +8,7 @@ import logging
 import random
 
 import pytest
-from tests.network.live.ring.rings import is_ring, live_peer, live_ring, wait_until
+from tests.network.live.ring.rings import is_quiet, is_ring, live_peer, live_ring, wait_until
 from websockets.asyncio.client import connect
 
 from triplewire import Hub
@@ -18,7 +18,7 @@ from triplewire.network import Simulation
 from triplewire.network.channels.handshake import DIALS, HandshakeEnd
 from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.live.ring import RING_LINK, AddressBook, PeerAddress
-from triplewire.network.live.ring.peers import RING_CHANNEL
+from triplewire.network.live.ring.lines import RING_CHANNEL
 from triplewire.network.ring import RingSettings
 
 JOIN = "SELECT ?s ?t { ?s <urn:r> ?t . ?t <urn:a> ?x }"
@@ -61,12 +61,11 @@ def simulated(algorithm: str) -> list[tuple[str, str]]:
 
 async def played(algorithm: str, wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
     async with live_ring(4, RingSettings(algorithm)) as (peers, _):
-        peers[3].subscribe("q", JOIN)
-        await wait_until(lambda: all(not each.peer.state.post.causes for each in peers))
+        await peers[3].subscribe("q", JOIN)
+        await wait_until(lambda: is_quiet(peers))
         for at, uri, text in STEPS:
-            peers[at].retract(uri) if text is None else peers[at].publish(document(uri, text))
-            await asyncio.sleep(0.1)
-            await wait_until(lambda: all(not each.peer.state.post.causes for each in peers))
+            await (peers[at].retract(uri) if text is None else peers[at].publish(document(uri, text)))
+            await wait_until(lambda: is_quiet(peers))
         await wait_until(lambda: len(peers[3].events("q")) >= len(wanted))
         return told(peers[3].events("q"))
 
@@ -82,14 +81,14 @@ def test_one_scenario_live_in_simulation_and_in_one_hub_is_told_alike(algorithm)
 def test_peer_that_is_gone_loses_nothing_that_others_were_told():
     async def scenario() -> None:
         async with live_ring(5, RingSettings("mqc")) as (peers, ends):
-            peers[0].subscribe("q", JOIN)
+            await peers[0].subscribe("q", JOIN)
             for number in range(10):
-                peers[1].publish(document(f"urn:r{number}", f"<urn:s{number}> <urn:r> <urn:t{number}> ."))
-            await wait_until(lambda: all(not each.peer.state.post.causes for each in peers))
+                await peers[1].publish(document(f"urn:r{number}", f"<urn:s{number}> <urn:r> <urn:t{number}> ."))
+            await wait_until(lambda: is_quiet(peers))
             await ends[3].aclose()
             left = [each for each in peers if each is not peers[3]]
             for number in range(10):
-                peers[2].publish(document(f"urn:a{number}", f"<urn:t{number}> <urn:a> 1 ."))
+                await peers[2].publish(document(f"urn:a{number}", f"<urn:t{number}> <urn:a> 1 ."))
             await wait_until(lambda: len(peers[0].events("q")) >= 10, 60)
             await wait_until(lambda: is_ring(left), 60)
             assert {kind for kind, _ in told(peers[0].events("q"))} == {"matched"}
@@ -104,24 +103,24 @@ async def loaded(size: int, algorithm: str) -> tuple[set[str], set[str]]:
     with Hub(":memory:") as hub:
         hub.subscribe(JOIN, id="q", scope="graph")
         async with live_ring(size, RingSettings(algorithm)) as (peers, ends):
-            peers[0].subscribe("q", JOIN)
-            await wait_until(lambda: all(not each.peer.state.post.causes for each in peers), 60)
+            await peers[0].subscribe("q", JOIN)
+            await wait_until(lambda: is_quiet(peers), 60)
             for number in range(60):
                 at, which = chance.randrange(4), chance.randrange(5)
                 uri, subject = f"urn:doc{at}-{which}", chance.randrange(4)
                 text = f"<urn:s{subject}> <urn:r> <urn:s{which}> ; <urn:a> {chance.randrange(3)} ."
                 if hub.document(uri) is not None and chance.random() < 0.3:
-                    peers[at].retract(uri)
+                    await peers[at].retract(uri)
                     hub.retract(uri)
                 else:
-                    peers[at].publish(document(uri, text))
+                    await peers[at].publish(document(uri, text))
                     hub.publish(text, uri=uri)
                 await asyncio.sleep(0.02)
                 if number in (20, 40):
                     await ends[4 + number // 20].aclose()
             left = [each for place, each in enumerate(peers) if place not in (5, 6)]
             await wait_until(lambda: is_ring(left), 60)
-            await wait_until(lambda: all(not each.peer.state.post.causes for each in left), 120)
+            await wait_until(lambda: is_quiet(left), 120)
             await asyncio.sleep(1.0)
             return {*map(str, peers[0].peer.subscription(peers[0].name, "q").told)}, {*map(str, hub.rows("q"))}
 
@@ -148,7 +147,7 @@ async def entered(socket, identity: HubIdentity) -> None:
         "no JSON",
         json.dumps({"about": "frame", "frame": {"parcels": [[], 0]}}),
         json.dumps({"about": "hello", "settings": ["sqc", "graph", 3, True], "addresses": []}),
-        json.dumps({"about": "addresses", "addresses": [["peer-0", "00", "http://127.0.0.1:1", "00"]]}),
+        json.dumps({"about": "addresses", "addresses": [["peer-0", "00", "http://127.0.0.1:1", 1, "00"]]}),
     ],
 )
 def test_peer_that_sends_garbage_is_cut_off_and_the_log_says_why(lie, caplog):
@@ -159,7 +158,7 @@ def test_peer_that_sends_garbage_is_cut_off_and_the_log_says_why(lie, caplog):
                 await socket.send(lie)
                 async with asyncio.timeout(10):
                     await socket.wait_closed() if await drained(socket) else None
-            await wait_until(lambda: not peer.reached)
+            await wait_until(lambda: not peer.lines.open)
 
     async def drained(socket) -> bool:
         async for _ in socket:
@@ -190,9 +189,9 @@ def test_peer_with_the_name_of_another_is_refused():
 
 def test_address_that_its_peer_has_not_signed_is_refused():
     honest, liar = HubIdentity.new("honest"), HubIdentity.new("liar")
-    book = AddressBook(PeerAddress.own(honest, "http://127.0.0.1:1"))
-    true = PeerAddress.own(liar, "http://127.0.0.1:2").plain()
+    book = AddressBook(PeerAddress.own(honest, "http://127.0.0.1:1", 1))
+    true = PeerAddress.own(liar, "http://127.0.0.1:2", 1).plain()
     assert [each.url for each in book.learn([true])] == ["http://127.0.0.1:2"]
-    for false in ([*true[:2], "http://127.0.0.1:3", true[3]], [honest.name, *true[1:]]):
+    for false in ([*true[:2], "http://127.0.0.1:3", *true[3:]], [*true[:3], 2, true[4]], [honest.name, *true[1:]]):
         with pytest.raises(ChannelRefused):
             book.learn([false])
