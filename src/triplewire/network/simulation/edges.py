@@ -167,6 +167,8 @@ class EdgeNetwork(SimulatedNetwork):
         super().restart(node)
         self._let_go(node)
         station = self.station(node)
+        for gone in {*station.neighbours}.difference(map(self._name, self._members)):
+            station.forget(gone)  # it has left while this one was down
         for other in self._nearby(node):
             if other not in self._down and self._name(other) not in {*station.neighbours}:
                 self._world.join(station.name, self._name(other))
