@@ -21,7 +21,7 @@ _AT_ONCE = 500
 
 
 class FollowedRules(dict[str, FollowedRule]):
-    """Rules by id, and what is asked of all of them again and again. Invariant: never changed, only replaced."""
+    """Rules by id, and what is asked of all of them again and again: they are replaced, and never changed."""
 
     @cached_property
     def kept(self) -> dict[str, str]:
