@@ -7,15 +7,16 @@ from random import Random
 
 import pytest
 
-from edge.worlds import World
+from edge.worlds import ACCOUNT, World
 from hub.serving import serving
-from triplewire import Edge
+from triplewire import Access, Edge
 
 WORDS = [
     "SELECT ?x { ?x a <urn:C> }",
     "SELECT ?x { ?x <urn:p> 1 }",
     "SELECT ?x { ?x <urn:s> ?y }",
 ]
+LISTS = [None, None, Access(), Access([ACCOUNT])]
 
 
 @pytest.fixture
@@ -155,3 +156,37 @@ def test_cache_is_right_after_rules_and_documents_changed_during_many_questions(
     world.edge.sync()
     world.check()
     assert world.edge.sync(verify=True).drifted == ()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_account_that_loses_and_gains_sight_during_a_comparison_holds_what_it_may_read(seed, monkeypatch):
+    """Everything is compared, in many questions, between which lists, schema and documents change or are forgotten."""
+    monkeypatch.setattr("triplewire.edge.edge._NODES", 2)
+    chance, world = Random(seed), World(account=ACCOUNT)
+
+    def publish() -> None:
+        said = ["a <urn:C>", "<urn:p> 1", "<urn:s> <urn:1>", "<urn:s> <urn:2>", "<urn:s> [ <urn:s> <urn:3> ]"]
+        text = "\n".join(f"<urn:{chance.randrange(5)}> {chance.choice(said)} ." for _ in range(5))
+        world.publish(f"urn:d{chance.randrange(3)}", text, chance.choice(LISTS))
+
+    def forget() -> None:
+        world.hub.store.compact(keep_versions=1, keep_events_after=1_000_000)
+
+    deeds = [
+        publish,
+        lambda: world.restrict(f"urn:d{chance.randrange(3)}", chance.choice(LISTS)),
+        lambda: world.retract(f"urn:d{chance.randrange(3)}"),
+        lambda: world.declare(*chance.choice([("urn:s",), ()])),
+        forget,
+    ]
+    world.follow("c", WORDS[0])
+    world.follow("p", WORDS[1])
+    for _ in range(5):
+        publish()
+        forget()
+        talk(world, lambda _answer: chance.choice(deeds)() if chance.random() < 0.5 else None)
+    world.edge.sync()
+    world.check()
+    assert world.edge.sync(verify=True).drifted == ()
+    world.edge.close()
+    world.hub.close()

@@ -7,7 +7,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -154,20 +154,22 @@ class Edge(Hub):
 
         It is here after the next `sync`. The hub need not be reachable now; what is wrong with the text is told now.
         """
-        with self._writing() as writer:
-            state = self._state(writer)
-            rule = FollowedRule(id or f"r-{uuid4().hex[:12]}", text, language)
-            _following(state, rule).write(writer)
+        rule = FollowedRule(id or f"r-{uuid4().hex[:12]}", text, language)
+        self._follow_all([rule])
         return rule
 
     def follow_many(self, rules: Iterable[tuple[str, str]], *, language: str = "rules") -> int:
         """Follow many rules, each an id and a text, in one transaction; gives how many."""
+        return self._follow_all([FollowedRule(id, text, language) for id, text in rules])
+
+    def _follow_all(self, wanted: Sequence[FollowedRule]) -> int:
         with self._writing() as writer:
-            state, before = self._state(writer), len(self._state(writer).rules)
-            for id, text in rules:
-                state = _following(state, FollowedRule(id, text, language))
-            state.write(writer)
-        return len(state.rules) - before
+            state = self._state(writer)
+            rules = dict[str, FollowedRule](state.rules)
+            for rule in wanted:
+                _add(rules, rule)
+            state.with_rules(rules).write(writer)
+        return len(wanted)
 
     def unfollow(self, id: str) -> None:
         """Let go of a rule, and of what no other rule keeps; the hub hears of it with the next `sync`."""
@@ -512,32 +514,32 @@ def _schema_digest(answer: EdgeAnswer) -> str:
     return digest_of_triples(answer.schema or (), answer.policy)
 
 
-def _following(state: EdgeState, rule: FollowedRule) -> EdgeState:
-    """With a rule more; DuplicateSubscription if its id is taken, and what the language says if it cannot be read."""
-    if rule.id in state.rules:
+def _add(rules: dict[str, FollowedRule], rule: FollowedRule) -> None:
+    """Have a rule more; DuplicateSubscription if its id is taken, and what the language says if it cannot be read."""
+    if rule.id in rules:
         raise DuplicateSubscription(rule.id)
-    _pattern(rule, state)
-    return state.following(rule)
+    _pattern(rule, rules)
+    rules[rule.id] = rule
 
 
 def _refuse_built_on(id: str, state: EdgeState) -> None:
     """SubscriptionError if another rule names this one: the hub may have to read that text again."""
-    above = [rule.id for rule in state.rules.values() if rule.id != id and id in _named(rule, state)]
+    above = [rule.id for rule in state.rules.values() if rule.id != id and id in _named(rule, state.rules)]
     if above:
         raise SubscriptionError(f"{', '.join(above)} is built on it; unfollow that first", subscription=id)
 
 
-def _pattern(rule: FollowedRule, state: EdgeState) -> Pattern:
+def _pattern(rule: FollowedRule, rules: Mapping[str, FollowedRule]) -> Pattern:
     if rule.language != RULES:
         return read(rule.text, language=rule.language)
-    named = {id: _pattern(state.rules[id], state) for id in _named(rule, state)}
+    named = {id: _pattern(rules[id], rules) for id in _named(rule, rules)}
     return read(rule.text, language=rule.language, named=named)
 
 
-def _named(rule: FollowedRule, state: EdgeState) -> set[str]:
+def _named(rule: FollowedRule, rules: Mapping[str, FollowedRule]) -> set[str]:
     """The rules that are named in the text of another, as far as its words tell."""
     words = set(re.findall(r"[\w.-]+", rule.text)) if rule.language == RULES else set()
-    return {id for id in words & state.rules.keys() if id != rule.id and state.rules[id].language == RULES}
+    return {id for id in words & rules.keys() if id != rule.id and rules[id].language == RULES}
 
 
 def _parents(cached: Reader, node: str, number: int, strong: Sequence[int]) -> tuple[str, ...]:

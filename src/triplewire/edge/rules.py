@@ -21,7 +21,7 @@ _AT_ONCE = 500
 
 
 class FollowedRules(dict[str, FollowedRule]):
-    """Rules by id, and what is asked of all of them again and again; they are replaced, and never changed."""
+    """Rules by id, and what is asked of all of them again and again: they are replaced, and never changed."""
 
     @cached_property
     def kept(self) -> dict[str, str]:
@@ -79,7 +79,8 @@ class EdgeState:
             writer.settings.set(_RULES, [asdict(rule) for rule in self.rules.values()])
         writer.settings.set(EDGE, {name: value for name, value in vars(self).items() if name != "rules"})
 
-    def _with_rules(self, rules: dict[str, FollowedRule]) -> EdgeState:
+    def with_rules(self, rules: dict[str, FollowedRule]) -> EdgeState:
+        """With these rules instead."""
         return self if rules == self.rules else replace(self, rules=FollowedRules(rules), edition=self.edition + 1)
 
     def as_of(self, at_least: timedelta = timedelta()) -> AsOf:
@@ -90,14 +91,10 @@ class EdgeState:
 
     # -- changes
 
-    def following(self, rule: FollowedRule) -> EdgeState:
-        """With a rule more."""
-        return self._with_rules(self.rules | {rule.id: rule})
-
     def without(self, id: str) -> EdgeState:
         """Without a rule, which the hub is to let go of."""
         left = {each: rule for each, rule in self.rules.items() if each != id}
-        return replace(self._with_rules(left), dropped=(*self.dropped, id))
+        return replace(self.with_rules(left), dropped=(*self.dropped, id))
 
     def compared(self, tags: dict[str, str], refused: dict[str, str]) -> EdgeState:
         """After the hub said which rules it knows: those that it does not are new to it, others are told again."""
@@ -109,7 +106,7 @@ class EdgeState:
                 rules[id] = replace(rule, state="new", tag="")
             else:
                 rules[id] = rule if rule.tag == tags[id] else replace(rule, state="loading", tag="", reason="")
-        return replace(self._with_rules(rules), dropped=tuple(sorted(tags.keys() - rules.keys())))
+        return replace(self.with_rules(rules), dropped=tuple(sorted(tags.keys() - rules.keys())))
 
     def loaded(self, tags: dict[str, str], waiting: Iterable[str], refused: dict[str, str]) -> EdgeState:
         """After rules were told whole; one that the hub has in other words is new to it."""
@@ -121,7 +118,7 @@ class EdgeState:
             rules[id] = replace(rules[id], state="loading", reason="")
         for id in rules.keys() & refused.keys():
             rules[id] = replace(rules[id], state="refused", reason=refused[id])
-        return replace(self._with_rules(rules), dropped=())
+        return replace(self.with_rules(rules), dropped=())
 
     def has_let_go_since(self, asked: EdgeState) -> bool:
         """Whether a rule of a state by which a question was asked is gone, or another: the answer may tell of it."""

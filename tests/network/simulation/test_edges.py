@@ -6,6 +6,7 @@ from contextlib import suppress
 from random import Random
 
 import pytest
+from pyoxigraph import Literal
 
 from edge.worlds import ACCOUNT, held_by, replayed, strong, to_hold
 from effort import MANY
@@ -345,6 +346,28 @@ def test_edge_that_moves_to_another_hub_of_the_backbone_loses_nothing_and_is_tol
     with net.at(edge) as here:
         assert len(replayed(here, "local")) == 4
         assert [event.kind for event in here.events("local")] == ["matched"] * 4
+
+
+def test_change_that_waits_for_a_hub_which_leaves_while_its_sender_is_down_goes_to_the_heir():
+    """What is passed on to a hub that is there no more is passed on again."""
+    sim = Simulation(3)
+    net = sim.edges(1, hubs=3)
+    sender, _, home = net.hubs
+    with net.at(home) as hub:
+        hub.publish("<urn:1> <urn:p> 1 .", uri="urn:a")
+    sim.run()
+    net.partition([sender], [each for each in net.nodes if each != sender])
+    with net.at(sender) as hub:
+        hub.publish("<urn:1> <urn:p> 2 .", uri="urn:a")
+    net.crash(sender)
+    net.heal()
+    net.leave(home)
+    net.restart(sender)
+    sim.run()
+    for node in net.hubs:
+        with net.at(node) as hub:
+            assert hub.backbone().waiting == 0
+            assert [str(triple.object) for triple in hub.document("urn:a").triples] == [str(Literal(2))]
 
 
 def test_reference_that_becomes_weak_while_an_edge_moves_to_a_hub_that_does_not_know_it():
