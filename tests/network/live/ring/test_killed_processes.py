@@ -61,7 +61,11 @@ def reconcile(peers: list[PeerProcess], wanted: set[str]) -> None:
     try:
         wait_for(lambda: all(told(each) == wanted for each in peers), 240)
     except AssertionError:
-        different = [f"{each.url}: {sorted(told(each) ^ wanted)} {each.client.network().ring}" for each in peers]
+        different = [
+            f"{each.url} misses {sorted(wanted - told(each))}, has {sorted(told(each) - wanted)} too: "
+            f"{each.client.network().ring} {[*map(str, each.client.events('q'))]} {each.heard[-20:]}"
+            for each in peers
+        ]
         pytest.fail("the subscribers do not have what one hub would give them:\n" + "\n".join(different))
     for each in peers:
         assert replayed(each.client.events("q")) == wanted
