@@ -19,10 +19,11 @@ from triplewire.network.channels.handshake import DIALS, HandshakeEnd
 from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.channels.spelling import spelled_frame
 from triplewire.network.hierarchy import QueryAsked
+from triplewire.network.hypercube import CubeTopology
 from triplewire.network.link import Hello, LogEntry
-from triplewire.network.live.places import signed_text
+from triplewire.network.live.places import LivePlace, signed_text
 from triplewire.network.live.spelling import ROUTED
-from triplewire.network.routing import DocumentSent, Subscribe
+from triplewire.network.routing import DocumentSent, RoutingState, Subscribe
 from triplewire.network.routing.interests import interest_of
 from triplewire.network.routing.messages import Ask
 from triplewire.store import Store
@@ -178,6 +179,36 @@ def test_member_that_forges_origins_and_paths(pair, body, line, caplog):
             line_in(caplog, line)
     assert kinds(pair[0])[:1] == ["matched <urn:d1>"]
     assert not any("666" in told for told in kinds(pair[0]))
+
+
+def test_member_that_replays_a_document_which_was_taken_back():
+    """The versions are signed by their publisher; the hub on the way, which had passed on that it is gone, is not."""
+    place = LivePlace(RoutingState("corner-0", "epoch"), CubeTopology(0), lambda text: "")
+    place.connect("corner-2", 0.0)
+    place.watch("water", compile(WATER, language="sparql"), 0.0, 0.0)
+    old, new = (DocumentSent("corner-3", "urn:doc", n, 10.0 * n, parse(about(n), uri="urn:doc")) for n in (1, 3))
+    place.hear("corner-2", old, 0.0)
+    place.hear("corner-2", DocumentSent("corner-3", "urn:doc", 2, 20.0, None), 0.0)
+    assert [sent.document is None for sent in place.arrivals] == [False, True]
+    assert not place.refused
+    place.hear("corner-2", old, 0.0)
+    assert len(place.arrivals) == 2
+    assert place.refused == ["corner-2 tells again of version 1 of 'urn:doc', which it had taken back"]
+    place.hear("corner-2", new, 0.0)
+    assert place.arrivals[-1] == new
+    assert len(place.refused) == 1
+
+
+def test_document_that_was_of_no_concern_for_a_while_is_told_again():
+    """A hub that is honest does that, of the same version."""
+    place = LivePlace(RoutingState("corner-0", "epoch"), CubeTopology(0), lambda text: "")
+    place.connect("corner-2", 0.0)
+    place.watch("water", compile(WATER, language="sparql"), 0.0, 0.0)
+    sent = DocumentSent("corner-3", "urn:doc", 1, 10.0, parse(about(1), uri="urn:doc"))
+    for told in (sent, replace(sent, document=None), sent):
+        place.hear("corner-2", told, 0.0)
+    assert [each.document is None for each in place.arrivals] == [False, True, False]
+    assert not place.refused
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,10 @@ class Listed(Both):
         return ACCOUNTS[at % len(ACCOUNTS)]
 
     def subscribe(self, at, query):
-        client = self.subscribers.setdefault(at, self.net.client(at=at, account=self.account(at)))
+        if at not in self.subscribers and at not in self.net.nodes:
+            return  # it has left, and nobody new comes to it
+        client = self.subscribers.get(at) or self.net.client(at=at, account=self.account(at))
+        self.subscribers[at] = client
         sid = client.subscribe(query)
         self.sids[sid] = at
         self.oracles[sid] = hub, account = Hub(":memory:"), self.account(at)

@@ -215,6 +215,10 @@ def test_hub_that_leaves_takes_back_what_it_told(tmp_path):
         assert hubs[2].post("/v1/network/leave").status_code == 202
         wait_for(lambda: kinds(hubs[0]) == ["matched <urn:d1>", "unmatched <urn:d1>"])
         wait_for(lambda: members(hubs[0]) == 2)
+        left = hubs[2].server.config.app.state.service.federation
+        wait_for(lambda: left.node.has_left)
+        assert left.node.council.joins_by is None, "it does not join again, as it did when it was started"
+        assert members(hubs[0]) == 2
 
 
 def test_hub_that_decides_leaves_and_the_others_go_on(tmp_path):

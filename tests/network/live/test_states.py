@@ -89,7 +89,9 @@ class Cube:
 def spelled(rows: dict) -> dict:
     """Rows, with items in order: they are a set."""
     return {
-        place: sorted(map(str, json.loads(text))) if place[0] in ("heard", "told", "advertised") else json.loads(text)
+        place: sorted(map(str, json.loads(text)))
+        if place[0] in ("heard", "told", "gathered", "advertised")
+        else json.loads(text)
         for place, text in rows.items()
     }
 
@@ -101,6 +103,7 @@ def comparable(state: RoutingState) -> dict:
         "advertisements": state.advertisements,
         "heard": state.heard_items,
         "told": state.told_items,
+        "gathered": (state.gathered, state.unheeded),
         "interests": state.heard_interests,
         "asked": {peer: (n.advertised, n.wanted, n.told) for peer, n in state.interests.items()},
         "signed": {peer: {s: set(i) for s, i in n._signed.items() if i} for peer, n in state.interests.items()},

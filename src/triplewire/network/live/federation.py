@@ -256,9 +256,9 @@ class Federation:
             await asyncio.sleep(wait + (_OTHER_DIALS if self.identity_name > member else 0.0))
 
     async def _dial_first(self, url: str) -> None:
-        """Ask the hub at an address to take this one in, until it is a member."""
+        """Ask the hub at an address to take this one in, until it is a member; not again when it has left."""
         pause = BackOff(_BACK_OFF[0], _OTHER_DIALS)
-        while True:
+        while not self.node.has_left:
             if not self.node.council.is_member or self._is_alone:
                 await self._dial(url, None)
             pause = pause.failed()

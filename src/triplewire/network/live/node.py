@@ -119,6 +119,8 @@ class LiveNode:
         self._thread = threading.Thread(target=self._run, name="triplewire network", daemon=True)
         self._stopping = threading.Event()
         self._is_leaving = False
+        self.has_left = False
+        """Whether it was asked to leave, and has; then it does not join again before it is started anew."""
         self._is_stale = False
         """Whether what is in memory is not what is written: then it is read before the next step."""
         self.problem = ""
@@ -300,7 +302,8 @@ class LiveNode:
         if table is not None and self.council.is_member:
             self._stand.follow(table, now, self._begin)
         elif self._stand.stand_nowhere():
-            self._is_leaving = False
+            self.has_left, self._is_leaving = self._is_leaving, False
+            self.council.joins_by = None if self.has_left else self.council.joins_by
         wanted = self.council.wanted()
         if wanted != self._wanted:
             self._post.want(wanted)

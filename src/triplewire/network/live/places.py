@@ -30,6 +30,8 @@ _LONGEST_ANSWER = 8 * 1024 * 1024
 """So many bytes of documents an answer has at the most."""
 _SILENCE = 3.0
 """Seconds after which a query does not wait for a neighbour that cannot be reached."""
+_MOST_TAKEN_BACK = 10_000
+"""Of so many documents that are gone it is remembered, in memory, which version was the last."""
 
 
 def signed_text(sent: DocumentSent) -> bytes:
@@ -57,6 +59,7 @@ class LivePlace(QueryingHub):
         """Documents of other hubs that this hub must have, or have no more, in the order in which they came."""
         self.passages: list[tuple[DocumentSent, str]] = []
         """Versions that were taken in, each with the neighbour that it came from."""
+        self._taken_back: dict[tuple[str, Key], DocumentSent] = {}
 
     # -- the hub's own
 
@@ -170,8 +173,23 @@ class LivePlace(QueryingHub):
     # -- what others tell
 
     def _take(self, came: str, told: DocumentSent, now: float) -> None:
+        key = told.origin, told.uri
+        last = self._taken_back.get((came, key))
+        if last is not None and told.document is not None and told.version <= last.version and told.time <= last.time:
+            uri = told.uri[:200]
+            self.refused.append(f"{came} tells again of version {told.version} of {uri!r}, which it had taken back")
+            return
+        self._note_taken_back(came, key, told)
         self.passages.append((told, came))
         super()._take(came, told, now)
+
+    def _note_taken_back(self, came: str, key: Key, told: DocumentSent) -> None:
+        """A neighbour says that a document is gone: the versions up to now, which are signed, it cannot tell again."""
+        kept = self.state.documents.get(key)
+        if kept is not None and told.document is None and told.version > kept.told.version:
+            self._taken_back[came, key] = replace(kept.told, document=None)
+            if len(self._taken_back) > _MOST_TAKEN_BACK:
+                del self._taken_back[next(iter(self._taken_back))]
 
     def _tell_clients(self, key: Key, before: DocumentSent | None, told: DocumentSent, rows: Rows, now: float) -> None:
         """Note that the hub must have it, or has it no more; of what was published here, the hub knows by itself."""

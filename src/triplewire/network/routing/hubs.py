@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
-from math import floor
 from typing import Any
 
 from triplewire.algebra.pattern import Pattern
@@ -432,9 +431,9 @@ def _compiled(text: str, language: str) -> Pattern:
 
 
 def asked_by(subscription: ClientSubscription) -> tuple[Interest, float]:
-    """What a subscription asks for, and since when: from the beginning of the second in which it began.
+    """What a subscription asks for, and since when.
 
-    So two hubs that ask the same in one second do so since the same time, and what they ask need not be told again
-    where the younger one has come first. Their clients are told what was published after they subscribed.
+    To the moment: an older interest that comes later is told again, by which documents come again that the hubs on the
+    way have passed over, because nobody there had asked for them yet.
     """
-    return interest_of(subscription.pattern, subscription.reach), float(floor(subscription.since))
+    return interest_of(subscription.pattern, subscription.reach), subscription.since
