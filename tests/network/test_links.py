@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.network.histories import ACTIONS, Both, ends_as_in_one_hub, is_told_as_by_one_hub
 from tests.network.pairs import ASKED, THEME
@@ -61,6 +61,7 @@ class LinkFaults(Linked):
 SIZES = [3, 4, 6, (3,), (2, 2), (2, 1, 2), (3, 2)]
 
 
+@example(1, (2, 1, 2), [("subscribe", 0, 0), ("leave", 1, 0)])  # a path goes by a router that is not there any more
 @settings(max_examples=examples(40))
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), st.lists(st.one_of(ACTIONS, FAULTS), max_size=20))
 def test_each_event_is_told_as_by_one_hub_on_any_graph(seed, size, actions):

@@ -204,8 +204,12 @@ class MapRouter(Node):
         return self._tree_to(to).path(to)
 
     def next_hop(self, to: str) -> str | None:
-        """The neighbour on the way to another router; None if there is no way."""
-        return self._tree_to(to).next_hop(to)
+        """The neighbour on the way to another router; None if there is no way.
+
+        Paths are found a moment after the map has changed: until then one may begin with a link that has ended.
+        """
+        found = self._tree_to(to).next_hop(to)
+        return found if found in self._links else None
 
     def _tree_to(self, to: str) -> PathTree:
         """The tree of the smallest unit in which there is a way."""
