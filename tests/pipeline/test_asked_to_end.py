@@ -97,7 +97,7 @@ def test_a_batch_that_is_interrupted_leaves_nothing_half_done(tmp_path, number):
     command += ["--out", str(out), "--master", "local[2]"]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        while "is ready" not in process.stderr.readline():
+        while "is ready on" not in process.stderr.readline():
             assert process.poll() is None
         tree = tree_of(process.pid)
         os.killpg(process.pid, number)

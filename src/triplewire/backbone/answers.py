@@ -70,7 +70,7 @@ def _batches(reader: Reader, home: str, records: Iterable[ReplicationRecord]) ->
             own.decode(),
             listed(lists.get(record.document)),
             record.generation,
-            is_content=record.version > 0,
+            is_content=record.version != 0,
         )
         found.setdefault(record.number, []).append(told)
     return [HomeBatch(home, number, told) for number, told in found.items()]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from triplewire.backbone.status import HomeConflict
 from triplewire.model import Access, Change, Document, Publish, Restrict, Retract
-from triplewire.store import DocumentRecord, HomeRecord, Writer
+from triplewire.store import HomeRecord, Writer
+from triplewire.store.homes import GONE
 from triplewire.wire.backbones import HomeBatch, ReplicatedDocument
 
 
@@ -23,7 +23,8 @@ class Replication:
 def replicate(writer: Writer, name: str, batch: HomeBatch) -> Replication:
     """What a hub of this name does with a batch; documents of which another home counts are left out.
 
-    So is one that was retracted before this hub ever heard of it: its list comes with it, should it come back.
+    One that was retracted before this hub ever heard of it changes nothing here, but its home is known from now on: else
+    it could be registered here, too, and its home would not take it for its own.
     """
     found = Replication()
     records = writer.documents.current([told.uri for told in batch.documents])
@@ -61,10 +62,11 @@ def _changes(told: ReplicatedDocument, known: Access | None) -> list[Change]:
 
 def note(writer: Writer, batch: HomeBatch, replication: Replication) -> None:
     """Write the homes of the documents that were taken over, and that this hub can tell of them now."""
-    uris = list(replication.taken)
-    records: Sequence[DocumentRecord | None] = writer.documents.current(uris)
-    there = [(record, replication.taken[record.uri]) for record in records if record is not None]
+    records = writer.documents.by_ids(writer.documents.ids(list(replication.taken)))
+    there = [(record, replication.taken[record.uri]) for record in records]
     writer.homes.set([(record.id, home) for record, home in there])
     content = {told.uri: told.is_content for told in batch.documents}
-    changed = [(record.id, record.version if content[record.uri] else 0, home.generation) for record, home in there]
+    changed = [
+        (record.id, (record.version or GONE) if content[record.uri] else 0, home.generation) for record, home in there
+    ]
     writer.homes.note(batch.home, batch.number, changed)

@@ -15,6 +15,9 @@ from triplewire.store.intake import NewEntry
 from triplewire.store.sql import StorePart
 
 
+GONE = -1
+
+
 class HomeRecord(NamedTuple):
     """The home of a document, and the how manieth it is."""
 
@@ -25,6 +28,7 @@ class HomeRecord(NamedTuple):
 class ReplicationRecord(NamedTuple):
     """What a batch of a home did to a document: gave it a version of this store, or, with 0, another access list.
 
+    With GONE, it was retracted before this hub had heard of it.
     `is_kept` is False for a version that was compacted away; a later one is there.
     """
 
@@ -50,7 +54,7 @@ class HomeReader(StorePart):
     def replications(self, home: str, after: int, until: int, limit: int) -> list[ReplicationRecord]:
         """What batches of a home did, in order; whole batches, as many as fit into the limit, but at least one."""
         text = (
-            "SELECT r.number, r.document, r.version, r.generation, v.version IS NOT NULL OR r.version = 0"
+            "SELECT r.number, r.document, r.version, r.generation, v.version IS NOT NULL OR r.version <= 0"
             " FROM replications r"
             " LEFT JOIN versions v ON v.document = r.document AND v.version = r.version AND r.version > 0"
             " WHERE r.home = ? AND r.number > ? AND r.number <= ? ORDER BY r.number, r.document LIMIT ?"

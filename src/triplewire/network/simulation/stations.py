@@ -102,7 +102,11 @@ class HubStation(Station):
 
     def _ask_member(self, peer: str, now: float) -> None:
         if isinstance(self.hub, BackboneHub) and is_hub(peer):
-            self.tell(peer, self._asked(peer, self.hub.member_question(wait=_ALWAYS)), now)
+            self.tell(peer, self._member_asked(self.hub, peer), now)
+
+    def _member_asked(self, hub: BackboneHub, peer: str) -> Asked:
+        """What a member is asked; one that has never answered does so at once, so that it is known by its name."""
+        return self._asked(peer, hub.member_question(wait=_ALWAYS if peer in self.state.homes.values() else 0.0))
 
     # -- what comes
 
@@ -139,7 +143,7 @@ class HubStation(Station):
         """See `Node.all_for`; an edge asks again by itself."""
         self._send_elsewhere(peer)
         if isinstance(self.hub, BackboneHub) and is_hub(peer):
-            return self._asked(peer, self.hub.member_question(wait=_ALWAYS))
+            return self._member_asked(self.hub, peer)
         return None
 
     # -- what it does
