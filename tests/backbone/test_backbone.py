@@ -241,6 +241,23 @@ def test_a_document_that_was_gone_and_listed_before_a_hub_heard_of_it_does_not_s
     assert late.access("urn:doc") == Access(["maja"])
 
 
+def test_a_document_that_was_retracted_before_a_hub_came_is_still_that_of_its_home(world, tmp_path):
+    """Else the late one would register it as its own, and its home would not take that over: two truths."""
+    first = world.hubs[TOWN]
+    first.publish(said("one"), uri="urn:doc")
+    first.retract("urn:doc")
+    world.rest()
+    late = world.join("island", f"sqlite:///{tmp_path}/island.db")
+    late.sync()
+    assert late.home("urn:doc") == first.name
+    assert held(late) == {}
+    late.publish(said("two"), uri="urn:doc")
+    world.rest()
+    assert {each.home("urn:doc") for each in world.hubs.values()} == {first.name}
+    assert all(held(each) == held(first) for each in world.hubs.values())
+    assert held(first).keys() == {"urn:doc"}
+
+
 def test_a_change_that_waits_finds_its_home_when_that_was_decided_otherwise(tmp_path):
     world = World([TOWN, HARBOUR, HILL], lambda name: f"sqlite:///{tmp_path}/{name}.db", when_away="queue")
     world.partition([HARBOUR], [TOWN, HILL])

@@ -23,8 +23,8 @@ class Replication:
 def replicate(writer: Writer, name: str, batch: HomeBatch) -> Replication:
     """What a hub of this name does with a batch; documents of which another home counts are left out.
 
-    One that was retracted before this hub ever heard of it changes nothing here, but its home is known from now on: else
-    it could be registered here, too, and its home would not take it for its own.
+    One that was retracted before this hub ever heard of it changes nothing here, but its home is known from now on:
+    else it could be registered here, too, and its home would not take it for its own.
     """
     found = Replication()
     records = writer.documents.current([told.uri for told in batch.documents])

@@ -14,7 +14,6 @@ from triplewire.store import schema
 from triplewire.store.intake import NewEntry
 from triplewire.store.sql import StorePart
 
-
 GONE = -1
 
 

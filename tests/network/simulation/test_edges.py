@@ -213,6 +213,19 @@ def test_edge_that_came_while_its_hub_was_down_and_crashed_is_known_when_both_ar
     lived(seed, 40)
 
 
+@pytest.mark.parametrize("seed", [10_430, 11_834, 11_958])
+def test_document_that_was_retracted_before_a_hub_came_has_one_home_when_it_comes_back(seed):
+    lived(seed, 40)
+
+
+def test_xml_goes_from_an_edge_whose_account_may_not_read_what_took_its_place():
+    lived(11_242, 40)
+
+
+def test_change_for_a_hub_that_has_never_said_its_name_is_passed_on_when_that_is_up():
+    lived(10_584, 40)
+
+
 def test_change_that_waits_goes_to_the_heir_of_a_home_that_left_while_its_hub_was_down():
     """The home leaves after it was sent the change, and before it has it; the hub that sent it knows only later."""
     lived(11_180, 40)

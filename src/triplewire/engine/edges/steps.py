@@ -67,7 +67,7 @@ class EdgeStep:
             changes = ReadChanges(self.now, after, until) if own is None else KnownChanges(self.now, own)
             self._past = PastContents(self.now, changes)
             self._note_rows(reader.log.told_in(after, until) if own is None else own.told)
-            self._add_rows_of_xml()
+            self._add_rows_of_xml(after, until)
 
     def _note_rows(self, told: Iterable[Told]) -> None:
         for query, kind, terms in told:
@@ -76,17 +76,19 @@ class EdgeStep:
             was = kind != MATCHED if before is None else before.was
             own[terms] = _Fate(was, kind != UNMATCHED)
 
-    def _add_rows_of_xml(self) -> None:
+    def _add_rows_of_xml(self, after: int, until: int) -> None:
         """Rows that stay, and bind what is or holds a document whose XML has changed: the log knows only of triples.
 
-        With other access lists, any XML may have come or gone.
+        With other access lists, any XML may have come or gone; also that of a document which has none any more, and
+        which the viewer may not read now.
         """
         if self._past is None:
             return
         nodes = self._past.xml_nodes
         if self._is_relisted:
             documents = self._reader.documents
-            nodes = nodes | self.now.named(record.uri for record in documents.by_ids(documents.with_xml()))
+            some = dict.fromkeys([*documents.with_xml(), *documents.first_of_batches(after, until)])
+            nodes = nodes | self.now.named(record.uri for record in documents.by_ids(list(some)))
         resources = self.now.holders(nodes) if nodes else ()
         for row in self._reader.rows.binding(sorted(resources)) if resources else ():
             self._rows.setdefault(row.query, {}).setdefault(row.terms, _Fate(was=True, is_there=True))
