@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Protocol
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -73,6 +74,31 @@ _ABOUT = (
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The application of a service, to be run by any ASGI server; it opens its stores when it starts."""
     service = Service(settings or Settings())
+    app = app_of(service, title="Triplewire hub", description=_ABOUT)
+    for router in (*(module.router for module in _ROUTES), networks.channels, links.channels):
+        app.router.routes.extend(router.routes)  # as they are: `include_router` would derive each anew for this service
+    service.metrics.watch(service.tenants, lambda: service.deliverer, lambda: service.federation)
+    app.add_middleware(Measured, metrics=service.metrics)
+    app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
+    app.add_middleware(Guarded)
+    app.add_middleware(Aged)
+    handle_errors(app)
+    describe(app)
+    return app
+
+
+class Started(Protocol):
+    """What an application serves: it begins and ends with it."""
+
+    async def start(self) -> None:
+        """Begin."""
+
+    async def close(self) -> None:
+        """End."""
+
+
+def app_of(service: Started, *, title: str, description: str) -> FastAPI:
+    """An application without routes, with the life of a service."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -83,9 +109,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             await service.close()
 
     app = FastAPI(
-        title="Triplewire hub",
+        title=title,
         version=version("triplewire"),
-        description=_ABOUT,
+        description=description,
         lifespan=lifespan,
         openapi_url="/v1/openapi.json",
         docs_url=None,
@@ -93,15 +119,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for router in (*(module.router for module in _ROUTES), networks.channels, links.channels):
-        app.router.routes.extend(router.routes)  # as they are: `include_router` would derive each anew for this service
-    service.metrics.watch(service.tenants, lambda: service.deliverer, lambda: service.federation)
-    app.add_middleware(Measured, metrics=service.metrics)
-    app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
-    app.add_middleware(Guarded)
-    app.add_middleware(Aged)
-    handle_errors(app)
-    describe(app)
     return app
 
 

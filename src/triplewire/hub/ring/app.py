@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from importlib.metadata import version
-
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from triplewire.hub.app import handle_errors
+from triplewire.hub.app import app_of, handle_errors
 from triplewire.hub.description import describe
 from triplewire.hub.headers import Guarded, OwnMachine
 from triplewire.hub.ring import routes
@@ -26,26 +22,7 @@ _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 def create_peer_app(settings: Settings, ring: RingSettings | None = None) -> FastAPI:
     """The application of a peer, to be run by any ASGI server; it opens its store when it starts."""
     service = PeerService(settings, ring or RingSettings())
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await service.start()
-        try:
-            yield
-        finally:
-            await service.close()
-
-    app = FastAPI(
-        title="Triplewire peer",
-        version=version("triplewire"),
-        description=_ABOUT,
-        lifespan=lifespan,
-        openapi_url="/v1/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
-    app.state.service = service
+    app = app_of(service, title="Triplewire peer", description=_ABOUT)
     for router in (routes.router, sessions.router, routes.channels):
         app.router.routes.extend(router.routes)
     app.router.routes.append(Route("/v1/{rest:path}", refuse, methods=_METHODS, include_in_schema=False))
