@@ -8,7 +8,7 @@ from tests.network.live.exchanges import Exchange
 from triplewire import parse
 from triplewire.errors import StoreError
 from triplewire.network.live import NetworkHub
-from triplewire.network.routing import DocumentSent
+from triplewire.network.routing import NETWORK, DocumentSent
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_documents_that_arrive_in_one_step_are_told_as_if_each_had_come_alone(tm
             ]
             sent = [DocumentSent("corner-1", uri, version, 1.0, parse(text, uri=uri)) for uri, version, text in texts]
             for step in [sent] if together else [[each] for each in sent]:
-                hub.take_step(step, {}, [])
+                hub.take_step([(each, NETWORK) for each in step], {}, [])
             rows = [(row["d"].value, row["t"].value) for row in hub.rows("water")]
             told.append((rows, [(event.kind, event.row) for event in hub.events("water")]))
             assert list(hub.store.problems()) == []

@@ -79,6 +79,7 @@ PARCELS = st.builds(
     st.none() | NAMES,
     st.booleans(),
     st.integers(0, 512),
+    seal=st.none(),  # it goes beside the parcel
 )
 FRAMES = st.one_of(
     st.builds(lambda parcel, load: Parcels(parcel.body.kind, (parcel,), load), PARCELS, TIMES),
