@@ -87,7 +87,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-class Started(Protocol):
+class ServedApplication(Protocol):
     """What an application serves: it begins and ends with it."""
 
     async def start(self) -> None:
@@ -97,7 +97,7 @@ class Started(Protocol):
         """End."""
 
 
-def app_of(service: Started, *, title: str, description: str) -> FastAPI:
+def app_of(service: ServedApplication, *, title: str, description: str) -> FastAPI:
     """An application without routes, with the life of a service."""
 
     @asynccontextmanager
