@@ -28,9 +28,9 @@ INTERESTED, PUBLISHING = 0.01, 0.05
 
 STAGES = ("advertising", "subscribing", "publishing")
 
-_TAKES = """The whole run of a hypercube takes about six minutes of processor time, more than half of it for 1,024 hubs
-with 10,000 subscriptions, and 4 GB of memory; what it is at goes to stderr. That of a hierarchy has not
-been timed. --quick takes seconds; --size and --subscriptions choose."""
+_TAKES = """The whole run of a hypercube takes about six minutes of processor time, reckoned from some of its parts,
+more than half of it for 1,024 hubs with 10,000 subscriptions, and 4 GB of memory; what it is at goes
+to stderr. That of a hierarchy has not been timed. --quick takes seconds; --size and --subscriptions choose."""
 
 Line = Traffic | Deciding | Forwarding
 
