@@ -70,10 +70,13 @@ def test_verdicts_compare_what_was_promised() -> None:
 
 
 @pytest.mark.slow
-def test_figures_are_drawn(tmp_path: Path, monkeypatch) -> None:
+def test_figures_are_drawn_and_what_was_measured_stands_beside_them(tmp_path: Path, monkeypatch) -> None:
+    """N9: the page of evidence is made from these lines."""
     pytest.importorskip("matplotlib")
     from benchmarks.xml import figures
 
     monkeypatch.setattr(figures, "SIZES", (10, 20, 30))
     assert run.main(["--plot", "--quick", "--out", str(tmp_path)]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"xml-figure2.png", "xml-figure3.png"}
+    assert {path.name for path in tmp_path.iterdir()} == {"xml-figure2.png", "xml-figure3.png", "xml.jsonl"}
+    places = {json.loads(line)["place"] for line in (tmp_path / "xml.jsonl").read_text().splitlines()}
+    assert places == {10, 20, 30}
