@@ -126,10 +126,12 @@ class ServerLease(Lease):
         return bool(is_ours)
 
     def release(self) -> None:
-        if self._connection is not None:
-            with suppress(DBAPIError):
-                self._connection.exec_driver_sql("SELECT pg_advisory_unlock(%s)", (self._key,)).close()
-            with suppress(DBAPIError):
-                self._connection.invalidate()  # a lock that is not given back ends with the server's session
-                self._connection.close()
-            self._connection = None
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        with suppress(DBAPIError):
+            if not connection.invalidated:  # with the server's session its locks have ended
+                connection.exec_driver_sql("SELECT pg_advisory_unlock(%s)", (self._key,)).close()
+        with suppress(DBAPIError):
+            connection.invalidate()  # a lock that is not given back ends with the server's session
+            connection.close()
