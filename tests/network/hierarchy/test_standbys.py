@@ -45,6 +45,31 @@ def test_state_of_a_standby_equals_that_of_its_controller_at_rest(seed, clusters
     assert compared or len(both.net.nodes) == 1
 
 
+@pytest.mark.parametrize("unit", [(), (1,), (0, 0)])
+def test_standby_that_leaves_while_its_controller_is_down_hands_on_what_that_knew(unit):
+    """N2: what the standby knows is all that is left, until the controller's broker is back."""
+    sim = Simulation(seed=3, loss=0.1)
+    net = sim.hierarchy(clusters=(2, 2, 4))
+    writer, reader = net.client(at=3), net.client(at=15)
+    sid = reader.subscribe(ASKED % 1)
+    published(writer, 1)
+    sim.run()
+    controller, standby = net.controller(*unit), net.standby(*unit)
+    published(writer, 2)
+    net.crash(controller)
+    net.leave(standby)
+    published(writer, 3)
+    sim.run()
+    assert net.controller(*unit) not in (controller, standby)
+    told = sorted(event.row["d"].value for event in reader.events(sid))
+    assert told == ["urn:d1", "urn:d2", "urn:d3"]
+    assert sim.messages["resync"] == 0, "nobody has to be told anew"
+    net.restart(controller)
+    published(writer, 4)
+    sim.run()
+    assert len(reader.events(sid)) == 4
+
+
 @pytest.mark.parametrize("unit", [(), (0,), (1,), (1, 1)])
 def test_standby_takes_over_and_nobody_has_to_be_told_anew(unit):
     sim = Simulation(seed=3, loss=0.1)

@@ -24,6 +24,7 @@ from triplewire.network.hierarchy.standbys import (
     StandbyState,
     StateCopied,
     StepTaken,
+    controller_of,
     shared_state,
     standby_of,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "UnitMembership",
     "brokers_of",
     "check_clusters",
+    "controller_of",
     "controllers",
     "path_of",
     "shared_state",

@@ -97,6 +97,11 @@ def standby_of(controller: str) -> str:
     return f"standby-{controller}"
 
 
+def controller_of(standby: str) -> str:
+    """The name of a standby's controller."""
+    return standby.removeprefix(standby_of(""))
+
+
 class ControllerHub(BrokerHub):
     """A hub that says nothing of which its standby does not know, while it has one."""
 

@@ -28,6 +28,7 @@ from triplewire.network.hierarchy import (
     TreeTopology,
     brokers_of,
     check_clusters,
+    controller_of,
     controllers,
     path_of,
     standby_of,
@@ -228,7 +229,7 @@ class HierarchyNetwork(HostedNetwork):
 
     def _made_standby(self, state: NodeState) -> Node:
         assert isinstance(state, StandbyState), "it is the state of a standby"
-        return StandbyNode(state, self._topology(state.name.removeprefix(standby_of(""))), timing=TIMING)
+        return StandbyNode(state, self._topology(controller_of(state.name)), timing=TIMING)
 
     def restart(self, node: int) -> None:
         """A broker that has crashed is up again."""
@@ -305,15 +306,24 @@ class HierarchyNetwork(HostedNetwork):
         for node in nodes:
             del self._members[node]
         for name in places:
-            if isinstance(self._world.nodes[name], StandbyNode):
-                self._end_standby(name)
+            if not isinstance(self._world.nodes[name], StandbyNode):
+                self._hand_on(name)
                 continue
-            unit = path_of(name)
-            self._hand_over(name, self._nearest(unit), self._neighbours(unit))
-            if self._hosts.get(standby_of(name)) == self._hosts[name]:
-                self._end_standby(standby_of(name))
+            controller = controller_of(name)
+            if self._world.is_down(controller):  # which would be back without what the standby knows of
+                self._take_over(controller)
+                self._hand_on(controller)
+            else:
+                self._end_standby(name)
         self._dismiss(nodes)
         self._seek_standbys()
+
+    def _hand_on(self, name: str) -> None:
+        """The broker at a place leaves, and another one stands there from now on."""
+        unit = path_of(name)
+        self._hand_over(name, self._nearest(unit), self._neighbours(unit))
+        if self._hosts.get(standby_of(name)) == self._hosts[name]:
+            self._end_standby(standby_of(name))
 
 
 class HierarchyClient(MovingClient):
