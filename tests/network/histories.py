@@ -110,8 +110,9 @@ class Both:
                 self.net.heal()
             case "join" if not self.down:
                 number = self.net.join()
-                self.clients[number] = self.net.client(at=number)
-            case "leave" if at in self.net.nodes and len(self.net.nodes) > len(self.down) + 1:
+                if number not in self.clients:  # else one has left that had this number, and its client goes on
+                    self.clients[number] = self.net.client(at=number)
+            case "leave" if at in {*self.net.nodes} - self.down and len(self.net.nodes) > len(self.down) + 1:
                 self.net.leave(at)
             case "rest":
                 self.sim.run()

@@ -28,11 +28,14 @@ class Moving(Both):
 
     def act(self, what: str, who: int, which: int) -> None:
         if what == "move":
-            up = [node for node in self.net.nodes if node not in self.down]
-            self.clients[who % len(self.clients)].move(to=up[which % len(up)])
+            if there := [node for node in self.net.nodes if self.welcomes(node)]:
+                self.clients[who % len(self.clients)].move(to=there[which % len(there)])
         elif up := [number for number in self.clients if self.is_up(number)]:
             with suppress(NetworkError):  # it ends nothing that is on its way
                 super().act(what, who % len(up), which)
+
+    def welcomes(self, node: int) -> bool:
+        return node not in self.down and super().is_up(node)
 
     def is_up(self, number: int) -> bool:
         return not {number, self.clients[number].at} & self.down and number in self.net.nodes
@@ -113,6 +116,85 @@ def test_client_that_moves_on_before_it_has_arrived_is_followed():
         published(writer, number)
     sim.run()
     assert sorted(event.row["d"].value for event in reader.events(sid)) == [f"urn:d{n}" for n in range(1, 5)]
+
+
+WAYS = [
+    ((3,), (1, 2, 1, 2, 0)),
+    ((2, 2), (2, 0, 3, 2, 1, 2)),
+    ((2, 1, 2), (1, 3, 2, 3, 1)),
+    (8, (0, 6, 0, 5, 6, 0)),
+]
+"""A network, and where a client is, one after the other: at some nodes again before it has arrived there."""
+
+
+@pytest.mark.parametrize(("size", "way"), WAYS)
+@pytest.mark.parametrize("seed", range(5))
+def test_client_that_comes_and_goes_quickly_takes_along_what_it_began_at_each_stop(seed, size, way):
+    """Invariant of `network.routing.moves`, P7: also where it is in several moves of one hub at once."""
+    sim = Simulation(seed=seed, loss=0.1, duplication=0.1)
+    net = sim.hypercube(size) if isinstance(size, int) else sim.hierarchy(clusters=size)
+    writer, reader = net.client(at=1), net.client(at=way[0])
+    sids = [reader.subscribe(ASKED % 1)]
+    for node in way[1:]:
+        reader.move(to=node)
+        sids.append(reader.subscribe(ASKED % 1))
+    sim.run()
+    published(writer, 1)
+    sim.run()
+    for sid in sids:
+        assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_client_whose_first_hub_is_down_comes_back_to_the_second_before_it_has_arrived_there(seed):
+    """P7: what it has takes each of its moves when the first hub is back."""
+    sim = Simulation(seed=seed)
+    net = sim.hypercube(5)
+    writer, reader = net.client(at=4), net.client(at=0)
+    sid = reader.subscribe(ASKED % 1)
+    sim.run()
+    net.crash(0)
+    for node in (2, 3, 2):
+        reader.move(to=node)
+    published(writer, 1)
+    sim.run()
+    net.restart(0)
+    sim.run()
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
+
+
+def test_client_that_left_a_hub_goes_on_when_another_one_has_its_corner_and_clients():
+    sim = Simulation(seed=1)
+    net = sim.hypercube(8)
+    writer, reader = net.client(at=3), net.client(at=0)
+    sid = reader.subscribe(ASKED % 1)
+    reader.move(to=6)
+    net.leave(0)
+    assert net.join() == 0
+    another = net.client(at=0)
+    other = another.subscribe(ASKED % 1)
+    published(writer, 1)
+    sim.run()
+    for client, id in ((reader, sid), (another, other)):
+        assert [event.row["d"].value for event in client.events(id)] == ["urn:d1"]
+
+
+def test_hub_that_is_stood_in_for_still_knows_where_a_client_is_that_has_nothing_there():
+    """P7: which move has ended at a hub is nothing that it may lose."""
+    sim = Simulation(seed=1)
+    net = sim.hypercube(4)
+    writer, reader = net.client(at=3), net.client(at=0)
+    reader.move(to=1)
+    sim.run()
+    net.crash(1)
+    sim.run(seconds=20)  # longer than the neighbours' patience
+    reader.move(to=2)
+    sid = reader.subscribe(ASKED % 1)
+    published(writer, 1)
+    sim.run()
+    net.restart(1)
+    sim.run()
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
 
 
 def test_client_whose_broker_is_down_gets_what_it_missed_when_that_is_back():

@@ -3,7 +3,7 @@
 The new hub asks the old one over a link between the two, and gets the client's subscriptions with their logs and the
 documents that they were told of; from then on it tells them what has changed since. A client that moves on before
 that is asked for at the new hub by the next one, and sent on when it has arrived: each move has a number, its
-*generation*, so that a hub knows which of them it has seen the end of.
+*generation*, and what a client has takes them one by one, however often they lead through the same hub.
 
 The old hub keeps what it has sent until the new one has confirmed it, and a question stays until it is answered: so
 both are told anew after either hub was stood in for. A stand-in has no clients of its own: it keeps what it is asked
@@ -62,58 +62,65 @@ class MovesTold(RoutesTold):
 
 @dataclass(slots=True)
 class ClientMoves:
-    """What a hub must not lose of moves: which clients it waits for, who waits for them in turn, and which have come.
+    """What a hub must not lose of moves: what it waits for, who waits for it in turn, and how far each client is.
 
-    `awaited` has the old hub and what it is asked; `departed` the new hub, and what was sent to it and not confirmed;
-    `held` what companions have said to a hub that only stands in.
+    `awaited` has for each move to here the old hub, `wanted` for each move away the new one, if what the client has is
+    not here yet; `departed` the new hub, and what was sent to it and not confirmed; `reached` the last move of each
+    client that has ended here, or begun; `held` what companions have said to a hub that only stands in. A client that
+    comes and goes quickly is in several moves of one hub at once, and what it has takes each of them in turn.
 
     Invariant: what a client has is at one hub, or on one way, at any time.
     """
 
-    awaited: dict[str, tuple[str, ClientAsked]] = field(default_factory=dict)
-    wanted: dict[str, tuple[str, ClientAsked]] = field(default_factory=dict)
-    settled: dict[str, int] = field(default_factory=dict)
-    departed: dict[str, tuple[str, ClientMoved]] = field(default_factory=dict)
+    awaited: dict[ClientAsked, str] = field(default_factory=dict)
+    wanted: dict[ClientAsked, str] = field(default_factory=dict)
+    reached: dict[str, int] = field(default_factory=dict)
+    departed: dict[ClientAsked, tuple[str, ClientMoved]] = field(default_factory=dict)
     held: list[tuple[str, ClientAsked | ClientMoved]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.awaited or self.wanted or self.departed or self.held)
+        return bool(self.awaited or self.wanted or self.reached or self.departed or self.held)
 
     def ask(self, client: str, generation: int, old: str) -> ClientAsked:
         """A client has come: what to ask its old hub."""
         asked = ClientAsked(client, generation)
-        self.awaited[client] = old, asked
+        self.awaited[asked] = old
         return asked
+
+    def is_awaited(self, client: str) -> bool:
+        """Whether what a client has is still on its way here."""
+        return any(asked.client == client for asked in self.awaited)
 
     def is_to_go(self, peer: str, asked: ClientAsked) -> bool:
         """Whether what is here of a client goes to a hub that asks for it now; else it goes later, or has gone."""
-        departed = self.departed.get(asked.client)
-        gone = departed[1].generation if departed is not None else 0
-        if asked.generation <= max(gone, self.settled.get(asked.client, 0)):
-            return False
-        awaited = self.awaited.get(asked.client)
-        if awaited is not None and awaited[1].generation < asked.generation:
-            self.wanted[asked.client] = peer, asked
-            return False
-        return True
+        left = asked.generation - 1 - self.reached.get(asked.client, 0)
+        if left > 0:
+            self.wanted[asked] = peer
+        return left == 0
 
-    def arrived(self, moved: ClientMoved) -> tuple[str, ClientAsked] | None:
+    def depart(self, peer: str, moved: ClientMoved) -> None:
+        """What a client has goes to a hub."""
+        self.departed[ClientAsked(moved.client, moved.generation)] = peer, moved
+        self.reached[moved.client] = moved.generation
+
+    def is_new(self, moved: ClientMoved) -> bool:
+        """Whether what a client has has not been here since it went on this way."""
+        return moved.generation > self.reached.get(moved.client, 0)
+
+    def arrive(self, moved: ClientMoved) -> tuple[str, ClientAsked] | None:
         """What a client has is here; gives the hub that it goes on to."""
-        awaited = self.awaited.get(moved.client)
-        if awaited is not None and awaited[1].generation == moved.generation:
-            del self.awaited[moved.client]
-        self.settled[moved.client] = moved.generation
-        return self.wanted.pop(moved.client, None)
+        self.awaited.pop(ClientAsked(moved.client, moved.generation), None)
+        self.reached[moved.client] = moved.generation
+        onward = ClientAsked(moved.client, moved.generation + 1)
+        return (self.wanted.pop(onward), onward) if onward in self.wanted else None
 
-    def confirmed(self, settled: ClientSettled) -> None:
+    def confirm(self, settled: ClientSettled) -> None:
         """What was sent has arrived."""
-        departed = self.departed.get(settled.client)
-        if departed is not None and departed[1].generation == settled.generation:
-            del self.departed[settled.client]
+        self.departed.pop(ClientAsked(settled.client, settled.generation), None)
 
     def concerning(self, peer: str) -> tuple[ClientAsked | ClientMoved, ...]:
         """All that a hub should know of clients: a companion, or a neighbour that is asked over the same link."""
-        asked = [question for old, question in self.awaited.values() if old == peer]
+        asked = [question for question, old in self.awaited.items() if old == peer]
         return (*asked, *(moved for new, moved in self.departed.values() if new == peer))
 
     def adopt(self, lost: ClientMoves) -> list[tuple[str, ClientAsked | ClientMoved]]:
@@ -121,7 +128,7 @@ class ClientMoves:
         self.awaited |= lost.awaited
         self.wanted |= lost.wanted
         self.departed |= lost.departed
-        self.settled = {c: max(lost.settled.get(c, 0), self.settled.get(c, 0)) for c in lost.settled | self.settled}
+        self.reached = {c: max(lost.reached.get(c, 0), self.reached.get(c, 0)) for c in lost.reached | self.reached}
         held, self.held = [*lost.held, *self.held], []
         return held
 
@@ -159,7 +166,7 @@ class MovingHub(RoutingHub):
             case ClientAsked() | ClientMoved():
                 self._hear_client(peer, body, now)
             case ClientSettled():
-                self.state.moves.confirmed(body)
+                self.state.moves.confirm(body)
             case _:
                 super().hear(peer, body, now)
 
@@ -195,15 +202,33 @@ class MovingHub(RoutingHub):
         if self.state.stands_in:
             moves.held.append((peer, told))
         elif isinstance(told, ClientMoved):
-            if told.generation > moves.settled.get(told.client, 0):
-                self._settle(told, now)
+            if moves.is_new(told):
+                self._arrive(told, now)
             self.tell(peer, ClientSettled(told.client, told.generation), now)
         elif moves.is_to_go(peer, told):
             self._send_client(peer, told, now)
 
+    def _arrive(self, moved: ClientMoved, now: float) -> None:
+        """What a client has is here: it goes on if the client has moved on, and what it has here with it.
+
+        If the client has come back since then, that stays, and hubs hear nothing of what only passes.
+        """
+        moves = self.state.moves
+        onward = moves.arrive(moved)
+        if onward is None:
+            self._settle(moved, now)
+        elif moves.is_awaited(moved.client) or not self._subscriptions_of(moved.client):
+            peer, asked = onward
+            self._hand_to(peer, replace(moved, generation=asked.generation), now)
+        else:
+            self._settle(moved, now)
+            self._send_client(*onward, now)
+
     def _send_client(self, peer: str, asked: ClientAsked, now: float) -> None:
-        moved = self._let_go(asked, now)
-        self.state.moves.departed[asked.client] = peer, moved
+        self._hand_to(peer, self._let_go(asked, now), now)
+
+    def _hand_to(self, peer: str, moved: ClientMoved, now: float) -> None:
+        self.state.moves.depart(peer, moved)
         self.tell(peer, moved, now)
 
     # -- clients
@@ -215,7 +240,7 @@ class MovingHub(RoutingHub):
 
     def awaits(self, client: str) -> bool:
         """Whether what a client has is still on its way."""
-        return client in self.state.moves.awaited
+        return self.state.moves.is_awaited(client)
 
     def _let_go(self, asked: ClientAsked, now: float) -> ClientMoved:
         """Let go of all that is here of a client."""
@@ -242,9 +267,6 @@ class MovingHub(RoutingHub):
                 self.state.documents[key] = KeptDocument(told, self._topology.next_hop(told.origin))
                 self._bring_up(others, key, None, told, now)  # perhaps it is on its way to them
                 self._ask(Ask(*key, told.version, ()), now)
-        onward = self.state.moves.arrived(moved)
-        if onward is not None:
-            self._send_client(*onward, now)
 
     def _bring_up(
         self,
