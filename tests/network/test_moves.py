@@ -85,6 +85,44 @@ def test_client_whose_super_peer_is_stood_in_for_gets_what_it_missed_when_that_i
     assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1", "urn:d2"]
 
 
+def test_stand_in_that_was_asked_for_a_client_goes_down_as_well_before_the_hub_is_back():
+    """P7: what it has kept for the hub is asked anew."""
+    sim = Simulation(seed=0)
+    net = sim.hypercube(5)
+    writer, reader = net.client(at=4), net.client(at=1)
+    sid = reader.subscribe(ASKED % 1)
+    sim.run()
+    net.crash(1)
+    reader.move(to=2)
+    published(writer, 1)
+    sim.run()
+    stand_in = net._hosts["corner-1"]
+    assert net._world.state_of("corner-1").moves.held
+    net.crash(stand_in)
+    net.restart(1)
+    net.restart(stand_in)
+    sim.run()
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
+
+
+def test_node_that_is_back_stands_at_its_corner_again_where_nobody_had_registered_anything():
+    """P3: else its clients would miss it when the one that stood in for it goes down."""
+    sim = Simulation(seed=0)
+    net = sim.hypercube(2)
+    reader = net.client(at=1)
+    sid = reader.subscribe(ASKED % 1)
+    sim.run()
+    net.crash(0)
+    sim.run()
+    net.restart(0)
+    net.crash(1)
+    reader.move(to=0)
+    net.restart(1)
+    published(net.client(at=0), 1)
+    sim.run()
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
+
+
 def test_client_gets_at_another_broker_what_it_missed_and_nothing_twice():
     sim = Simulation(seed=1)
     net = sim.hierarchy(clusters=(2, 4))

@@ -57,14 +57,17 @@ class CubeNetwork(HostedNetwork):
         super().restart(node)
         for position, (host, lost) in [*self._lost.items()]:
             if host == node:
-                del self._lost[position]
                 self._give_back(position, node, lost)
+        for position in [each for each in self._up() if self._hosts[corner(each)] != each]:
+            if not self._world.is_down(corner(position)):
+                self._hand_over(corner(position), position, self._neighbours(position))
 
     def _give_back(self, position: int, node: int, lost: MovingState) -> None:
         if self._world.is_down(corner(position)):
-            self._take_over(position, node)
+            self._take_over(position, node)  # what the stand-in was told goes with it, and is told anew
         else:
             self._hand_over(corner(position), node, self._neighbours(position))
+        del self._lost[position]
         self._world.carry(corner(position), self.hub(position).adopt(lost, self.moment(corner(position))))
         for companion in sorted(lost.companions):
             self._world.join(corner(position), companion)
