@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -199,6 +200,23 @@ def test_client_whose_first_hub_is_down_comes_back_to_the_second_before_it_has_a
     net.restart(0)
     sim.run()
     assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
+
+
+@pytest.mark.parametrize("size", [(4,), (2, 2), 4, 8])
+def test_client_that_comes_back_before_the_hubs_know_that_it_went_is_told_of_no_end(size):
+    """P7: that a document is of no concern to the hub any more has been overtaken by the client, who has it."""
+    pauses = Random(0)
+    for seed in range(40):
+        sim = Simulation(seed=seed, loss=0.1, duplication=0.1)
+        net = sim.hypercube(size) if isinstance(size, int) else sim.hierarchy(clusters=size)
+        writer, reader = net.client(at=3), net.client(at=0)
+        sid = reader.subscribe(ASKED % 1)
+        for number, node in enumerate((1, 0, 1, 2, 1, 0), start=1):
+            published(writer, number)
+            sim.run(seconds=pauses.random() / 2)
+            reader.move(to=node)
+        sim.run()
+        assert [event.kind for event in reader.events(sid)] == ["matched"] * 6, f"seed {seed}"
 
 
 def test_client_that_left_a_hub_goes_on_when_another_one_has_its_corner_and_clients():
