@@ -219,6 +219,23 @@ def test_client_that_comes_back_before_the_hubs_know_that_it_went_is_told_of_no_
         assert [event.kind for event in reader.events(sid)] == ["matched"] * 6, f"seed {seed}"
 
 
+def test_hub_that_passed_over_a_document_while_a_client_was_gone_is_sent_it_again():
+    """P7: another client there asks for the same, but since later."""
+    for seed in range(40):
+        sim = Simulation(seed=seed, loss=0.1, duplication=0.1)
+        net = sim.hypercube(4)
+        writer, reader, other = net.client(at=2), net.client(at=0), net.client(at=0)
+        sid = reader.subscribe(ASKED % 1)
+        published(writer, 1)
+        other.subscribe(ASKED % 1)
+        sim.run(seconds=seed % 4 / 100)
+        for node in (3, 0):
+            reader.move(to=node)
+            sim.run(seconds=seed % 5 / 20)
+        sim.run()
+        assert [event.kind for event in reader.events(sid)] == ["matched"], f"seed {seed}"
+
+
 def test_client_that_left_a_hub_goes_on_when_another_one_has_its_corner_and_clients():
     sim = Simulation(seed=1)
     net = sim.hypercube(8)

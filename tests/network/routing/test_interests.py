@@ -51,6 +51,18 @@ def test_end_of_a_wider_interest_tells_what_it_kept_back_in_the_same_step():
     assert (step.added, [*step.removed]) == ({NARROW: 2.0}, [WIDE]), "the narrowest is covered by the next one"
 
 
+def test_interest_whose_oldest_source_has_gone_is_told_again_if_one_as_old_comes():
+    """P5: what came for the sake of that one alone may be gone; of one that is younger nothing is said."""
+    neighbour = NeighbourInterests(ItemIndex(ITEMS))
+    told(neighbour, WIDE=1.0)
+    told(neighbour, WIDE=5.0, NARROW=2.0)
+    step = InterestStep()
+    neighbour.drop(WIDE, 1.0, step)
+    assert (step.added, [*step.removed]) == ({NARROW: 2.0}, []), "which the wider one does not cover any more"
+    assert not told(neighbour, WIDE=6.0)
+    assert told(neighbour, WIDE=1.0).added == {WIDE: 1.0}
+
+
 def test_interest_waits_for_an_advertisement_and_goes_with_it():
     neighbour = NeighbourInterests(ItemIndex(ITEMS))
     assert not told(neighbour, ABSENT=1.0)

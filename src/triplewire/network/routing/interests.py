@@ -6,7 +6,9 @@ subscription.
 
 A neighbour is told of an interest if one of its advertisements could match it, and of no wider one that counts at least
 as long and goes at least as far: that would bring the same documents. One that was told stays told when a wider one
-comes. When a wider one goes, those that it kept back are told in the same message, so that there is no gap.
+comes. When a wider one goes, those that it kept back are told in the same message, so that there is no gap. When the
+oldest source of an interest goes, it counts for less long from then on, also if nothing is said of that: what comes for
+the sake of the older one is not kept, and so another one that is as old is told again.
 """
 
 from __future__ import annotations
@@ -201,19 +203,25 @@ class NeighbourInterests:
         times = self.wanted.get(interest)
         since = min(times) if times and self._could_match(interest) else None
         before = self.told.get(interest)
-        if since == before or (since is not None and before is not None and since > before):
-            return  # one that counts for less long than was told brings nothing else
-        if since is None:
+        if since == before:
+            return
+        if since is not None and before is not None and since > before:
+            self._note(interest, since)  # that needs no word, but what comes for the sake of more is not kept any more
+            self._settle_kept_back(interest, step)
+        elif since is None:
             self._forget(interest)
             step.remove(interest)
-            for kept_back in self._kept_back(interest):
-                self._settle(kept_back, step)
+            self._settle_kept_back(interest, step)
         elif before is None and self._is_covered(interest, since):
             return
         else:
             self._forget(interest)
             self._note(interest, since)
             step.add(interest, since)
+
+    def _settle_kept_back(self, wider: Interest, step: InterestStep) -> None:
+        for kept_back in self._kept_back(wider):
+            self._settle(kept_back, step)
 
     def _note(self, interest: Interest, since: float) -> None:
         self.told[interest] = since
