@@ -70,6 +70,29 @@ def test_standby_that_leaves_while_its_controller_is_down_hands_on_what_that_kne
     assert len(reader.events(sid)) == 4
 
 
+def test_new_standby_takes_nothing_of_what_is_still_on_its_way_to_the_one_before():
+    """N2: both have one name, and what a controller says to them has numbers from 1 on."""
+    for seed in range(60):
+        sim = Simulation(seed=seed, delay=(1, 500))
+        net = sim.hierarchy(clusters=(4,))
+        writer, reader = net.client(at=3), net.client(at=2)
+        sid = reader.subscribe(ASKED % 1)
+        sim.run(seconds=2)
+        published(writer, 1)
+        published(writer, 2)
+        sim.run(seconds=seed % 10 / 10)
+        net.leave(net.standby())
+        sim.run(seconds=60)
+        sent = sum(sim.messages.values())
+        sim.run(seconds=60)
+        assert sum(sim.messages.values()) == sent, f"all is said and heard, with seed {seed}"
+        net.crash(net.controller())
+        sim.run(seconds=60)
+        published(writer, 3)
+        sim.run(seconds=60)
+        assert len(reader.events(sid)) == 3, f"seed {seed}"
+
+
 @pytest.mark.parametrize("unit", [(), (0,), (1,), (1, 1)])
 def test_standby_takes_over_and_nobody_has_to_be_told_anew(unit):
     sim = Simulation(seed=3, loss=0.1)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from triplewire.network.hierarchy.queries import BrokerHub, BrokerState
-from triplewire.network.link import Frame, LinkState, Position, Timing
+from triplewire.network.link import Frame, Position, Timing
 from triplewire.network.node import Node, NodeState, Outbox
 from triplewire.network.routing import Topology
 
@@ -126,7 +126,8 @@ class ControllerHub(BrokerHub):
         """There is a standby from now on, which begins with all that is known here; one that was before is none."""
         self.forget(self._standby)
         self._told_places.clear()
-        link = LinkState(self.state.epoch)
+        self.state.forgotten += 1  # also the link that another controller had, from which this one took over
+        link = self.state.new_link()
         link.append(self.all_for(self._standby), replaces=True)
         self.state.links[self._standby] = link
         self._links[self._standby] = self._link(self._standby)

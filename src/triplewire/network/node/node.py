@@ -18,11 +18,20 @@ Outbox = list[tuple[str, Frame]]
 
 @dataclass(slots=True)
 class NodeState:
-    """What a node must not lose: the ends of its links, and under `epoch` which incarnation it is."""
+    """What a node must not lose: the ends of its links, and under `epoch` which incarnation it is.
+
+    `forgotten` counts the links that it has let go of: one that begins later is another incarnation of the node, so
+    that what the link before had under way is not taken for a part of it.
+    """
 
     name: str
     epoch: str
     links: dict[str, LinkState] = field(default_factory=dict)
+    forgotten: int = field(default=0, kw_only=True)
+
+    def new_link(self) -> LinkState:
+        """The end of a link that begins."""
+        return LinkState(f"{self.epoch}/{self.forgotten}" if self.forgotten else self.epoch)
 
 
 class Participant(Protocol):
@@ -106,7 +115,7 @@ class Node(ABC):
     def connect(self, peer: str, now: float) -> Outbox:
         """Frames can be carried to a neighbour, and from it; the first time, the link begins."""
         if peer not in self._links:
-            self.state.links[peer] = LinkState(self.state.epoch)
+            self.state.links[peer] = self.state.new_link()
             self._links[peer] = self._link(peer)
         self._do(peer, self._links[peer].connected(now), now)
         return self._sent()
@@ -118,8 +127,9 @@ class Node(ABC):
 
     def forget(self, peer: str) -> None:
         """The neighbour is none any more: the link and all that waits for it go."""
-        self._links.pop(peer, None)
-        self.state.links.pop(peer, None)
+        if self._links.pop(peer, None) is not None:
+            del self.state.links[peer]
+            self.state.forgotten += 1
 
     def receive(self, peer: str, frame: Frame, now: float) -> Outbox:
         """A frame came from a neighbour; of a node that is none, it is passed over."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from triplewire.errors import NetworkError
 from triplewire.model import Access, Document, Event, MissedEvents, Row
 from triplewire.model.access import EVERYBODY
-from triplewire.network.link import LinkState, Timing
+from triplewire.network.link import Timing
 from triplewire.network.node import Node, NodeState
 from triplewire.network.routing import MovingHub, MovingState, Topology
 from triplewire.network.simulation.networks import Frames, SimulatedClient, SimulatedNetwork, read_document
@@ -130,7 +130,7 @@ class HostedNetwork(SimulatedNetwork):
             if other not in state.links:  # those that are neighbours anyway have a link
                 state.companions.add(other)
                 if self._world.is_down(one):
-                    state.links[other] = LinkState(state.epoch)
+                    state.links[other] = state.new_link()
         if there not in hub.neighbours:
             self._world.join(here, there)
         self.act(new, hub.welcome(client, generation, there, self.moment(here)))
