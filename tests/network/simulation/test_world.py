@@ -167,6 +167,19 @@ def test_clocks_of_places_differ_by_at_most_the_skew_and_one_seed_has_one_of_eac
     assert max(offsets[0]) - min(offsets[0]) <= 0.1
 
 
+def test_timer_goes_off_when_the_clock_of_its_node_is_there_however_numbers_are_rounded(monkeypatch):
+    """X13: one that goes off a moment too early is set again for the same moment, and no time passes any more."""
+    for seed in range(20):
+        world = World(seed, skew=200)
+        ring(world, 3)
+        node = world.nodes["n1"]
+        for number in range(1, 100):
+            due = world.clock("n1") + number / 7
+            monkeypatch.setattr(node, "due", lambda peer, due=due: due)
+            world.now = world._due("n1", "n2")
+            assert due <= world.clock("n1") < due + 1e-9
+
+
 def test_skew_below_nothing_is_refused():
     with pytest.raises(ValueError, match="how many milliseconds"):
         World(skew=-1)

@@ -17,6 +17,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
+from math import inf, nextafter
 from random import Random
 from typing import Any, Protocol
 
@@ -322,14 +323,20 @@ class World:
         if not (self.reaches(name, peer) and self.reaches(peer, name)):
             return
         due = self._due(name, peer)
-        if due is not None and due < self._ticks.get((name, peer), float("inf")):
+        if due is not None and due < self._ticks.get((name, peer), inf):
             self._ticks[name, peer] = due
             self.at(max(due, self.now), self._tick, name, peer, due)
 
     def _due(self, name: str, peer: str) -> float | None:
-        """When the next timer of a node that is up goes off, by the time of the world."""
+        """When the next timer of a node that is up goes off, by the time of the world; its own clock is there then."""
         due = self.nodes[name].due(peer)
-        return None if due is None else due - self._offset(name)
+        if due is None:
+            return None
+        offset = self._offset(name)
+        time = due - offset
+        while time + offset < due:  # numbers are rounded, and a timer that goes off too early would never end
+            time = nextafter(time, inf)
+        return time
 
     def _is_idle(self, name: str, peer: str, due: float) -> bool:
         """Whether a timer that was set has nothing to do any more; if that is later, it is set again."""
@@ -349,7 +356,7 @@ class World:
 
     def run(self, seconds: float | None = None) -> None:
         """Go on until nothing moves, or for so many seconds."""
-        until = float("inf") if seconds is None else self.now + seconds
+        until = inf if seconds is None else self.now + seconds
         while self._queue and self._queue[0][0] <= until:
             time, _, action, about = heapq.heappop(self._queue)
             if action == self._tick and self._is_idle(*about):
