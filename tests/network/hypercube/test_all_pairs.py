@@ -62,6 +62,41 @@ def test_document_costs_messages_only_on_the_way_to_those_who_want_it():
     assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d"]
 
 
+@pytest.mark.parametrize("first", [0b0001, 0b1001])
+def test_hubs_that_ask_the_same_at_about_the_same_time_are_told_of_once_on_the_way(first):
+    """P5: whichever of them began first, and whichever arrives first."""
+    sent = set()
+    for seed in range(20):
+        sim = Simulation(seed=seed)
+        net = sim.hypercube(16)
+        net.client(at=0).advertise(properties=[THEME])
+        sim.run(seconds=2)
+        for node in (first, 0b1000 ^ first, 0b0101):
+            net.client(at=node).subscribe(ASKED % 1)
+        sim.run()
+        sent.add(sim.messages["subscribe"])
+    assert sent == {3}, "9 and 5 ask by way of 1, and 1 asks for all three"
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1, 0.2, 0.4])
+def test_document_that_a_hub_has_for_nobody_yet_is_told_to_those_who_asked_before(pause):
+    """P5, P6: hub 1 asks since the beginning of the second, and hub 3 began to ask before it, and is heard later."""
+    for seed in range(25):
+        sim = Simulation(seed=seed, delay=(1, 300))
+        net = sim.hypercube(4)
+        writer, beside, reader = net.client(at=0), net.client(at=1), net.client(at=3)
+        writer.advertise(properties=[THEME])
+        sim.run(seconds=3)
+        sid = reader.subscribe(ASKED % 1)
+        writer.publish("<urn:d> <urn:theme> <urn:theme/1> .", uri="urn:doc")
+        other = beside.subscribe(ASKED % 1)
+        sim.run(seconds=pause)
+        writer.publish("<urn:e> <urn:theme> <urn:theme/1> .", uri="urn:doc/2")
+        sim.run()
+        assert {event.row["d"].value for event in reader.events(sid)} == {"urn:d", "urn:e"}, f"seed {seed}"
+        assert [event.row["d"].value for event in beside.events(other)] == ["urn:e"], f"seed {seed}"
+
+
 def test_id_of_a_subscription_is_taken_once():
     net = Simulation().hypercube(2)
     net.client(at=0).subscribe(ASKED % 1, id="mine")

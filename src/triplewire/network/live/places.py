@@ -93,8 +93,12 @@ class LivePlace(QueryingHub):
 
     def take_along(self, sent: DocumentSent, now: float) -> Outbox:
         """A document comes with a subscription from the hub that it was at before, perhaps before it comes itself."""
+        key = sent.origin, sent.uri
+        is_new = key not in self.state.documents
         if sent.origin != self.name:
             super()._take(self._topology.next_hop(sent.origin), sent, now)
+        if is_new:
+            self._drop_unwanted(key)
         return self._sent()
 
     def ask_after(self, sent: DocumentSent, now: float) -> Outbox:

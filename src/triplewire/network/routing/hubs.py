@@ -11,9 +11,9 @@ Each step sends the differences; those of advertisements are gathered while a ne
 ones (`advertisers`). So an advertisement that changes nothing for a neighbour stops there; a withdrawal, a
 late advertisement and the end of an interest need no rules of their own; and everything can be told anew at any time.
 
-Documents that went by are kept while a neighbour or a client has them. An interest is told of those among them that
-were published after it began, however long it took to get here: so an interest that another one keeps back misses
-nothing, and a client hears what it would hear in one hub.
+Documents that came are kept while the neighbour that has sent them counts them as sent. An interest is told of those
+among them that were published after it began, however long it took to get here: so an interest that another one keeps
+back misses nothing, and a client hears what it would hear in one hub.
 
 A hub that is down for long is stood in for by another one, which begins with nothing and is told everything anew by the
 neighbours. Nobody takes its silence about a document for the end of it: the document's origin is asked (`Ask`), and one
@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from math import floor
 from typing import Any
 
 from triplewire.algebra.pattern import Pattern
@@ -203,7 +204,10 @@ class RoutingHub(AdvertisingHub):
             case Ask():
                 self._hear_question(body, now)
             case AnswerSent(sent, ()):
+                is_new = (sent.origin, sent.uri) not in self.state.documents
                 self._take(peer, sent, now)
+                if is_new:
+                    self._drop_unwanted((sent.origin, sent.uri))
             case AnswerSent(sent, path):
                 self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
 
@@ -374,8 +378,13 @@ class RoutingHub(AdvertisingHub):
         for peer in sorted({*peers, *kept.sent}):
             if peer != came and self._topology.document_goes(came, peer):
                 self._send(kept, peer, now, is_wanted=peer in peers)
-        is_needed = told.origin == self.name or kept.sent or self._watches.holders(key)
-        if told.document is None or not is_needed:
+        if told.document is None:
+            del self.state.documents[key]
+
+    def _drop_unwanted(self, key: Key) -> None:
+        """Let go of a document that nobody wants, and of which no neighbour would say that it has changed."""
+        kept = self.state.documents.get(key)
+        if kept is not None and key[0] != self.name and not kept.sent and not self._watches.holders(key):
             del self.state.documents[key]
 
     def _is_doubtful(self, told: DocumentSent) -> bool:
@@ -443,9 +452,9 @@ def _compiled(text: str, language: str) -> Pattern:
 
 
 def asked_by(subscription: ClientSubscription) -> tuple[Interest, float]:
-    """What a subscription asks for, and since when.
+    """What a subscription asks for, and since when: the beginning of that second.
 
-    To the moment: an older interest that comes later is told again, by which documents come again that the hubs on the
-    way have passed over, because nobody there had asked for them yet.
+    Of hubs that begin to ask the same at about the same time, those on the way are told once; to the moment, an older
+    interest that comes later would be told again. What comes besides is kept here, and no client is told of it.
     """
-    return interest_of(subscription.pattern, subscription.reach), subscription.since
+    return interest_of(subscription.pattern, subscription.reach), floor(subscription.since)
