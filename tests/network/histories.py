@@ -79,6 +79,8 @@ class Both:
 
     def act(self, what: str, who: int, which: int) -> None:
         up = [number for number in self.clients if self.is_up(number)]
+        if not up:
+            return self.restart(min(self.down))  # nobody can do anything, until somebody is back
         at = up[who % len(up)]
         client = self.clients[at]
         match what:
@@ -118,6 +120,7 @@ class Both:
                 self.sim.run()
             case "wait":
                 self.sim.run(seconds=0.02 * who)
+        return None
 
     def subscribe(self, at: int, query: str) -> None:
         sid = self.clients[at].subscribe(query)

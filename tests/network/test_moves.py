@@ -124,6 +124,23 @@ def test_node_that_is_back_stands_at_its_corner_again_where_nobody_had_registere
     assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
 
 
+def test_node_that_is_back_while_the_one_that_stands_in_for_it_is_down_serves_clients_at_once():
+    """P3: nobody has to lose patience with that one first."""
+    sim = Simulation(seed=0)
+    net = sim.hypercube(3)
+    reader = net.client(at=1)
+    sid = reader.subscribe(ASKED % 1)
+    net.crash(0)
+    sim.run()
+    net.crash(net._hosts["corner-0"])
+    net.restart(0)
+    published(net.client(at=0), 1)
+    for node in net._down.copy():
+        net.restart(node)
+    sim.run()
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1"]
+
+
 def test_client_gets_at_another_broker_what_it_missed_and_nothing_twice():
     sim = Simulation(seed=1)
     net = sim.hierarchy(clusters=(2, 4))

@@ -61,6 +61,8 @@ class CubeNetwork(HostedNetwork):
         for position in [each for each in self._up() if self._hosts[corner(each)] != each]:
             if not self._world.is_down(corner(position)):
                 self._hand_over(corner(position), position, self._neighbours(position))
+            elif position == node:
+                self._take_over(position, node)
 
     def _give_back(self, position: int, node: int, lost: MovingState) -> None:
         if self._world.is_down(corner(position)):
