@@ -197,8 +197,6 @@ class RoutingHub(AdvertisingHub):
                 gone = [(interest, known[interest]) for interest in removed if interest in known]
                 self._change_interests(peer, added, gone, now)
                 self._catch_up(peer, [interest for interest, _ in added], now, again=True)
-            case DocumentSent() if self._is_doubtful(body):
-                self._ask(Ask(body.origin, body.uri, body.version, ()), now)
             case DocumentSent():
                 self._take(peer, body, now)
             case Ask():
@@ -386,16 +384,6 @@ class RoutingHub(AdvertisingHub):
         kept = self.state.documents.get(key)
         if kept is not None and key[0] != self.name and not kept.sent and not self._watches.holders(key):
             del self.state.documents[key]
-
-    def _is_doubtful(self, told: DocumentSent) -> bool:
-        """Whether a neighbour that says a version is of no concern here may not know yet who has come here with it.
-
-        What is gone, or matches no more, has another version than the one that clients here have.
-        """
-        key = told.origin, told.uri
-        kept = self.state.documents.get(key)
-        is_same = kept is not None and kept.told.version == told.version and told.document is None
-        return is_same and bool(self._watches.holders(key))
 
     def _send(self, kept: KeptDocument, peer: str, now: float, *, is_wanted: bool) -> None:
         told = kept.told

@@ -167,8 +167,20 @@ class MovingHub(RoutingHub):
                 self._hear_client(peer, body, now)
             case ClientSettled():
                 self.state.moves.confirm(body)
+            case DocumentSent() if self._is_doubtful(body):
+                self._ask(Ask(body.origin, body.uri, body.version, ()), now)
             case _:
                 super().hear(peer, body, now)
+
+    def _is_doubtful(self, told: DocumentSent) -> bool:
+        """Whether a neighbour that says a version is of no concern here may not know yet who has come here with it.
+
+        What is gone, or matches no more, has another version than the one that clients here have.
+        """
+        key = told.origin, told.uri
+        kept = self.state.documents.get(key)
+        is_same = kept is not None and kept.told.version == told.version and told.document is None
+        return is_same and bool(self._watches.holders(key))
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
         """See `RoutingHub.hear_all`; what a companion says anew may have been heard already."""
