@@ -200,13 +200,16 @@ class RoutingHub(AdvertisingHub):
                 self._take(peer, body, now)
             case Ask():
                 self._hear_question(body, now)
-            case AnswerSent(sent, ()):
-                self._take(peer, sent, now)
             case AnswerSent(sent, path):
-                self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
+                self._note_answered(sent, path)
+                if path:
+                    self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
+                else:
+                    self._take(peer, sent, now)
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
         """See `Node.hear_all`."""
+        self._ask_again(peer, now)
         self._hear_items(peer, body.advertised, frozenset(self.state.heard_items[peer]) - body.advertised, now)
         known, told = self.state.heard_interests[peer], dict(body.interests)
         gone = [(interest, since) for interest, since in known.items() if interest not in told]
@@ -218,6 +221,10 @@ class RoutingHub(AdvertisingHub):
         for each in body.documents:
             self._take(peer, each, now)
         self._catch_up(peer, told, now)
+
+    def besides(self, peer: str) -> list[Ask]:
+        """See `Node.besides`: the questions that went to it, and were not answered."""
+        return [each for each in self.state.unanswered if self._topology.next_hop(each.origin) == peer]
 
     def all_for(self, peer: str) -> RoutesTold:
         """See `Node.all_for`."""
@@ -277,7 +284,18 @@ class RoutingHub(AdvertisingHub):
 
     def _ask(self, question: Ask, now: float) -> None:
         on = replace(question, path=(*question.path, self.name))
+        if on not in self.state.unanswered:
+            self.state.unanswered.append(on)
         self.tell(self._topology.next_hop(question.origin), on, now)
+
+    def _ask_again(self, peer: str, now: float) -> None:
+        """A neighbour begins anew: the one that was there before may have taken questions along."""
+        for question in self.besides(peer):
+            self.tell(peer, question, now)
+
+    def _note_answered(self, sent: DocumentSent, path: tuple[str, ...]) -> None:
+        about = sent.origin, sent.uri, (*path, self.name)
+        self.state.unanswered = [q for q in self.state.unanswered if (q.origin, q.uri, q.path) != about]
 
     def _hear_question(self, question: Ask, now: float) -> None:
         key = question.origin, question.uri
