@@ -29,6 +29,11 @@ def test_status_map_and_trace_say_who_is_there_and_what_flows(pair, call, call_f
     traced = call("network", "trace", pair[0].url, "water").stdout.splitlines()
     assert traced[0].startswith("urn:doc was published at corner 1")
     assert traced[-1].startswith("water was told")
+    went = call("network", "spread", pair[1].url, "urn:doc").stdout.splitlines()
+    assert [line.split(",")[0] for line in went] == [
+        "urn:doc was published at corner 1",
+        "urn:doc came to corner 0",
+    ]
     assert "no event with the cursor 99" in call("network", "trace", pair[0].url, "water", "99").stderr
 
 

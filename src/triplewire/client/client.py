@@ -57,7 +57,7 @@ from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, Ro
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
-from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, TraceTold
+from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, SpreadTold, TraceTold
 from triplewire.wire.searches import SearchTold
 from triplewire.wire.subscriptions import MissedTold, SubscriptionPage, SubscriptionTold
 
@@ -195,6 +195,10 @@ class Client(Connection, AnyHub):
         """How an event of a subscription got here, the last one if none is named; in plain words."""
         params = {} if cursor is None else {"cursor": cursor}
         return self._read(TraceTold, "GET", "/network/trace/" + quote(id, safe=""), params=params)
+
+    def spread(self, uri: str) -> SpreadTold:
+        """Where a document of the hub went in its network, and why there."""
+        return self._read(SpreadTold, "GET", "/network/spread", params={"uri": uri})
 
     def move_from(
         self, hub: str, *, subscriptions: Sequence[str] = (), after: Mapping[str, int] | None = None

@@ -97,6 +97,23 @@ def trace(
 
 
 @app.command()
+def spread(
+    store: HubUrl,
+    uri: Annotated[str, typer.Argument(metavar="URI", help="The uri of a document that was published at this hub.")],
+) -> None:
+    """Tell where a document of a hub went in the network, why there, and why nowhere else.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network spread http://127.0.0.1:8080 http://example.org/parking
+    """
+    with client_of(_address(store)) as client:
+        for line in client.spread(uri).lines:
+            print_text(line)
+
+
+@app.command()
 def move(
     store: HubUrl,
     hub: Annotated[str, typer.Argument(metavar="HUB", help="The name of the hub that you were at (see status).")],

@@ -1,8 +1,8 @@
 """Questions: what one member asks another, over the channels that there are, and the answers.
 
 A member that has no channel to the one it asks sends the question by the decider, which has one to everybody. What can
-be asked is what a node says of itself (`status`), what it remembers of a document that went by (`passages`), and, over
-a channel between the two and no other way, what a subscriber has there that moves (`moves`).
+be asked is what a node says of itself (`status`), what it knows of a document that went by (`passages`), and, over a
+channel between the two and no other way, what a subscriber has there that moves (`moves`).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Questions:
             return self._old.answer(str(question["from"]), question)
         if question.get("kind") == "passages":
             about = str(question["origin"]), str(question["uri"])
-            return {"passages": passages_of(self._node, *about)}
+            return passages_of(self._node, *about)
         return status_of(self._node)
 
     def _pass_on(self, message: Message) -> None:

@@ -29,7 +29,8 @@ def _status(node: LiveNode, now: float) -> dict[str, Any]:
         "term": 0 if table is None else table.term,
         "number": 0 if table is None else table.number,
         "members": members,
-        "links": _links(node, now),
+        "links": _links(node, now, inside=False),
+        "inside": _links(node, now, inside=True),
         "subscriptions": sum(len(each.state.subscriptions) for each in node.places.values()),
         "documents": sum(len(each.state.documents) for each in node.places.values()),
         "problem": node.problem or node.council.refusal,
@@ -59,14 +60,17 @@ def _member(node: LiveNode, name: str) -> dict[str, Any]:
     }
 
 
-def _links(node: LiveNode, now: float) -> list[dict[str, Any]]:
-    """Each end here of a link to another member's place; lag counts entries that this end lacks, if that is known."""
+def _links(node: LiveNode, now: float, *, inside: bool) -> list[dict[str, Any]]:
+    """Each end here of a link to another member's place, or to one where this member stands too (`inside`).
+
+    A lag counts entries that this end lacks, if that is known.
+    """
     table = node.council.table
     found: list[dict[str, Any]] = []
     order = {place: number for number, place in enumerate(() if table is None else table.places)}
     for place, own in sorted(node.places.items(), key=lambda each: order.get(each[0], -1)):
         for peer in sorted(own.neighbours, key=lambda each: order.get(each, -1)):
-            if table is None or not table.host_of(peer) or peer in node.places:
+            if table is None or not table.host_of(peer) or (peer in node.places) != inside:
                 continue
             lag = own.lag(peer, now)
             found.append(
@@ -87,9 +91,11 @@ def _links(node: LiveNode, now: float) -> list[dict[str, Any]]:
     return found
 
 
-def passages_of(node: LiveNode, origin: str, uri: str) -> list[dict[str, Any]]:
-    """What a node remembers of a document that went by, the last first."""
+def passages_of(node: LiveNode, origin: str, uri: str) -> dict[str, Any]:
+    """What a node remembers of a document that went by, the last first; and where it goes on from each place here."""
     found = [asdict(each) for each in node.passages.of(origin, uri)]
-    return [
+    passages = [
         each | {"at": datetime.fromtimestamp(each["at"], UTC).isoformat(timespec="milliseconds")} for each in found[:50]
     ]
+    onward = node.call(lambda now: {place: own.onward((origin, uri)) for place, own in node.places.items()})
+    return {"passages": passages, "onward": onward}
