@@ -51,6 +51,17 @@ def test_subscriptions_reach_into_the_network_from_the_command_line(pair, call):
     assert "<urn:d2>" in call("events", pair[0].url, "far").stdout
 
 
+def test_documents_stay_at_their_hub_from_the_command_line(pair, call, tmp_path):
+    """N4: to a store, and to an address."""
+    for number in (5, 6):
+        (tmp_path / f"{number}.ttl").write_text(about(number))
+    call("publish", pair[1].url, "5.ttl", "--uri", "urn:five", "--reach", "hub")
+    call("publish", "1.db", "6.ttl", "--uri", "urn:six", "--reach", "hub")
+    pair[1].publish("urn:seven", about(7))
+    wait_for(lambda: kinds(pair[0]) == ["matched <urn:d1>", "matched <urn:d7>"])
+    assert "has no units" in call("publish", "1.db", "6.ttl", "--uri", "urn:six", "--reach", "cluster").stderr
+
+
 def test_what_is_no_network_is_said_in_words(tmp_path, call):
     assert "over HTTP" in call("network", "status", str(tmp_path / "hub.db")).stderr
     call("subscribe", str(tmp_path / "hub.db"), "-l", "sparql", WATER, "--id", "near")

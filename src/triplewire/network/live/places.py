@@ -118,16 +118,21 @@ class LivePlace(QueryingHub):
                     del self.state.documents[key]
         return self._sent()
 
-    def put(self, uri: str, document: Document | None, version: int, time: float, now: float) -> Outbox:
+    def put(
+        self, uri: str, document: Document | None, version: int, time: float, now: float, reach: int = NETWORK
+    ) -> Outbox:
         """A document of the hub has another version; None: it is not for other hubs, or not there any more."""
         self._coming = version, time
         if document is not None:
-            return self.publish(document, now)
+            return self.publish(document, now, reach=reach)
         return self.retract(uri, now) if (self.name, uri) in self.state.documents else []
 
     def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
         version, time = self._coming
         self.state.versions[uri] = version
+        known = self.state.documents.get((self.name, uri))
+        if document is None and known is not None:
+            reach = known.told.reach  # so that no more is told of the end of a document than of the document
         sent = DocumentSent(self.name, uri, version, time, document, reach)
         return replace(sent, signature=self._sign(signed_text(sent)))
 

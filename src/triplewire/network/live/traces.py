@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from triplewire.engine import Hub
-from triplewire.errors import NetworkError
+from triplewire.errors import BadRequest, NetworkError, ServiceUnavailable
 from triplewire.model import Event
 from triplewire.model.foreign import foreign_uri
 from triplewire.network.live.federation import Federation
@@ -112,9 +112,9 @@ async def _passed(
     where = f"{table.words(place)}, {host}" + (" (which stands in there)" if owner and owner.name != host else "")
     verb = "was published at" if place == origin else "came to"
     try:
-        told = await federation.ask(host, {"kind": "passages", "origin": origin, "uri": uri})
-    except NetworkError as error:
-        return f"{uri} {verb} {where}: {error}", {}
+        told = await federation.ask_directly(host, {"kind": "passages", "origin": origin, "uri": uri})
+    except (NetworkError, ServiceUnavailable, BadRequest):
+        return f"{uri} {verb} {where}: that hub does not answer", {}
     onward: dict[str, str] = told.get("onward", {}).get(place, {})
     passages: list[dict[str, Any]] = told.get("passages", [])
     return f"{uri} {verb} {where}: {_remembered(passages, onward, table)}", onward

@@ -307,6 +307,8 @@ class RoutingHub(AdvertisingHub):
             kept = self.state.documents.get(key)
             version = self.state.versions.get(question.uri, question.version)
             sent = kept.told if kept is not None else DocumentSent(*key, version, now, None)
+            if any(sent.reach < self._topology.distance(place) for place in question.path):
+                sent = gone(sent)  # it does not go as far as the one that asks, or leaves its unit on the way there
             self.tell(question.path[-1], AnswerSent(sent, question.path[:-1]), now)
 
     # -- what neighbours are told
@@ -376,7 +378,7 @@ class RoutingHub(AdvertisingHub):
         key = told.origin, told.uri
         kept = self.state.documents.get(key)
         if told.reach < self._topology.distance(told.origin):
-            told = replace(told, document=None)  # it came so far before, and does not any more
+            told = gone(told)  # it came so far before, and does not any more
         if told.document is None if kept is None else told.version < kept.told.version:
             return
         self.state.note("document", key)
@@ -399,7 +401,7 @@ class RoutingHub(AdvertisingHub):
         self.state.note("document", kept.key)
         if not is_wanted:
             del kept.sent[peer]
-            self.tell(peer, replace(told, document=None), now)
+            self.tell(peer, gone(told), now)
         elif kept.sent.get(peer) != told.version:
             kept.sent[peer] = told.version
             self.tell(peer, told, now)
@@ -446,6 +448,11 @@ class RoutingHub(AdvertisingHub):
 def _compiled(text: str, language: str) -> Pattern:
     """What a query means; in a simulation many clients ask the same."""
     return compile_query(text, language=language)
+
+
+def gone(told: DocumentSent) -> DocumentSent:
+    """What those hear who may not have a version, or no longer; its signature would confirm what somebody guesses."""
+    return replace(told, document=None, signature="")
 
 
 def asked_by(subscription: ClientSubscription) -> tuple[Interest, float]:
