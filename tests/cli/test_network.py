@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.network.live.federations import WATER, about, federation, kinds, wait_for
+from tests.network.live.federations import WATER, about, federation, hierarchy, kinds, wait_for
 
 
 @pytest.fixture
@@ -60,6 +60,25 @@ def test_documents_stay_at_their_hub_from_the_command_line(pair, call, tmp_path)
     pair[1].publish("urn:seven", about(7))
     wait_for(lambda: kinds(pair[0]) == ["matched <urn:d1>", "matched <urn:d7>"])
     assert "has no units" in call("publish", "1.db", "6.ttl", "--uri", "urn:six", "--reach", "cluster").stderr
+
+
+def test_hubs_of_a_unit_leave_together(tmp_path, monkeypatch, call):
+    """N2: what they published is gone for the others; the unit is there for who comes next."""
+    monkeypatch.chdir(tmp_path)
+    clusters = ["aster/mill", "lindhaven/harbour", "lindhaven/hill", "lindhaven/harbour"]
+    with hierarchy(tmp_path, clusters) as hubs:
+        hubs[0].subscribe("water", WATER, reach="network")
+        for number, each in enumerate(hubs):
+            each.publish(f"urn:doc{number}", about(number))
+        wait_for(lambda: len(kinds(hubs[0])) == 4)
+        assert "no hub of this network is in it" in call("network", "leave", hubs[0].url, "--unit", "lind").stderr
+        done = call("network", "leave", hubs[3].url, "--unit", "lindhaven/harbour")
+        names = [each.hub.identity.name for each in hubs]
+        assert done.stdout.splitlines() == [f"{names[1]} has left", f"{names[3]} leaves"]
+        wait_for(lambda: len(hubs[0].get("/v1/network").json()["members"]) == 2)
+        assert call("network", "leave", hubs[0].url, "--unit", "lindhaven").stdout == f"{names[2]} has left\n"
+        wait_for(lambda: sorted(kinds(hubs[0])[4:]) == [f"unmatched <urn:d{number}>" for number in (1, 2, 3)])
+        assert "the last one cannot leave" in call("network", "leave", hubs[0].url, "--unit", "aster").stderr
 
 
 def test_what_is_no_network_is_said_in_words(tmp_path, call):
