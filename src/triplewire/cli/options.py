@@ -51,6 +51,10 @@ NetworkReach = Annotated[
     NetworkReachName,
     typer.Option("--reach", help="Count what is published at this hub, in a unit around it, or in all its network?"),
 ]
+DocumentReach = Annotated[
+    NetworkReachName | None,
+    typer.Option("--reach", help="How far do they go in the network of the hub? Not said: as far as before, or all."),
+]
 Backfill = Annotated[
     Literal["auto", "now", "later"],
     typer.Option(

@@ -57,7 +57,7 @@ from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, Ro
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
-from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, TraceTold
+from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, SpreadTold, TraceTold
 from triplewire.wire.searches import SearchTold
 from triplewire.wire.subscriptions import MissedTold, SubscriptionPage, SubscriptionTold
 
@@ -82,11 +82,13 @@ class Client(Connection, AnyHub):
         drop_missing: bool = False,
         wait: bool = True,
         access: Access | None = None,
+        reach: NetworkReach | None = None,
     ) -> Outcome:
         """Register a document, or a new version of it; gives the events that it causes, unless it does not `wait`.
 
         Of a `Path` the file is read here. A change that is not waited for is answered sooner when many publish: it may
-        share a batch. With `access`, only the accounts that this list names may read it.
+        share a batch. With `access`, only the accounts that this list names may read it; with a `reach`, it goes so far
+        in the network of the hub.
         """
         if drop_missing:
             raise BadRequest("a hub that is served keeps the items that a feed has lost; leave drop_missing out")
@@ -101,6 +103,7 @@ class Client(Connection, AnyHub):
             data = encoded(data, uri)
         headers = headers_of(batch, wait) | ({} if media_type is None else {"Content-Type": media_type})
         params = {"uri": uri} | ({} if access is None else list_as_params(access))
+        params |= {} if reach is None else {"reach": reach}
         return self._outcome(self._ask("PUT", "/document", params=params, content=data, headers=headers))
 
     def access(self, uri: str) -> Access | None:
@@ -130,7 +133,7 @@ class Client(Connection, AnyHub):
             return self._outcome(self._ask("POST", "/changes", json=told, headers=headers_of(batch, wait=True)))
         change = wanted[0]
         if isinstance(change, Publish):
-            return self.publish(change.document, batch=batch, access=change.access)
+            return self.publish(change.document, batch=batch, access=change.access, reach=change.reach)
         if isinstance(change, Restrict):
             return self.restrict(change.uri, change.access, batch=batch)
         return self.retract(change.uri, batch=batch)
@@ -195,6 +198,10 @@ class Client(Connection, AnyHub):
         """How an event of a subscription got here, the last one if none is named; in plain words."""
         params = {} if cursor is None else {"cursor": cursor}
         return self._read(TraceTold, "GET", "/network/trace/" + quote(id, safe=""), params=params)
+
+    def spread(self, uri: str) -> SpreadTold:
+        """Where a document of the hub went in its network, and why there."""
+        return self._read(SpreadTold, "GET", "/network/spread", params={"uri": uri})
 
     def move_from(
         self, hub: str, *, subscriptions: Sequence[str] = (), after: Mapping[str, int] | None = None

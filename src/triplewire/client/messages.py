@@ -32,6 +32,7 @@ def change_as_one(change: Change) -> dict[str, Any]:
         return {"uri": change.uri, "access": access}
     content, media_type = content_of(change.document)
     told = {"uri": change.uri, "content": content.decode(), "media_type": media_type}
+    told |= {} if change.reach is None else {"reach": change.reach}
     return told if access is None else told | {"access": access}
 
 

@@ -267,6 +267,7 @@ class HubWrites(HubConnection, AnyHub):
         batch: str | None = None,
         drop_missing: bool = False,
         access: Access | None = None,
+        reach: NetworkReach | None = None,
     ) -> Outcome:
         if isinstance(data, Path):
             uri = uri or data.resolve().as_uri()
@@ -276,7 +277,7 @@ class HubWrites(HubConnection, AnyHub):
                 raise TypeError("a document needs its uri: publish(data, uri=...)")
             limits = {} if self._limits is None else {"limits": self._limits}
             data = parse(data, uri=uri, media_type=media_type, **limits)
-        return self.apply([Publish(data, drop_missing, access)], batch=batch)
+        return self.apply([Publish(data, drop_missing, access, reach=reach)], batch=batch)
 
     def retract(self, uri: str, *, batch: str | None = None) -> Outcome:
         return self.apply([Retract(uri)], batch=batch)
@@ -324,6 +325,7 @@ class HubWrites(HubConnection, AnyHub):
                 return self._again(writer, name, told_again(writer, known.number))
             parts, refused = spread(writer, changes)
             reaches.refuse_foreign(parts)
+            reaches.refuse_unknown_reach(writer, parts)
             revisions = revise(writer, holdings.admitted(writer, parts))
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
@@ -336,6 +338,7 @@ class HubWrites(HubConnection, AnyHub):
                 meaning=meaning,
                 finder=self._finder,
             )
+            reaches.keep_inside(writer, parts)
             self._note_revisions(writer, applied.number, revisions)
             if handled is not None:
                 handled.note(writer)

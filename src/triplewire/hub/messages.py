@@ -210,6 +210,7 @@ class PublishWanted(Message):
     content: str
     media_type: str | None = None
     access: NewAccess | None = None
+    reach: Annotated[NetworkReach | None, Field(description="How far it goes in the network of the hub.")] = None
     if_match: str | None = None
     if_none_match: str | None = None
 

@@ -111,6 +111,7 @@ def packed(change: Publish) -> bytes:
         "parts": [part.uri for part in parts],
         "lengths": [(len(each.ntriples), len(each.xml)) for each in every],
         **({} if change.access is None and change.by is None else _permitted(change)),
+        **({} if change.reach is None else {"reach": change.reach}),
     }
     spelled = json.dumps(head).encode()
     return b"".join(
@@ -131,7 +132,7 @@ def unpacked(uri: str, content: bytes) -> Publish:
     document = Document(uri, *pieces[0])
     if parts:
         document = Feed(uri, *pieces[0], channel=parts[0], items=tuple(parts[1:]))
-    return Publish(document, head["drop_missing"], _access_in(head), head.get("by"))
+    return Publish(document, head["drop_missing"], _access_in(head), head.get("by"), head.get("reach"))
 
 
 def _permitted(change: Publish | Restrict) -> dict[str, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from triplewire.model.access import Access
 from triplewire.model.document import Document
+from triplewire.model.reach import HEIGHTS, NetworkReach
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +18,22 @@ class Publish:
 
     With `access`, it has this list from now on; without, it keeps what it has. `by` is the account that changes it, and
     must be a writer of the list that the document has, if it has one; None may do everything.
+
+    With `reach`, it goes so far in the network of its hub from now on; without, as far as before, and at first through
+    all of it. An item of a feed goes no further than the feed.
     """
 
     document: Document
     drop_missing: bool = False
     access: Access | None = None
     by: str | None = None
+    reach: NetworkReach | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.document, Document):
             raise TypeError(f"Publish takes a Document, not {type(self.document).__name__}; make one with parse()")
+        if self.reach is not None and self.reach not in HEIGHTS:
+            raise ValueError(f"a reach is one of {', '.join(HEIGHTS)}, and not {self.reach!r}")
 
     @property
     def uri(self) -> str:

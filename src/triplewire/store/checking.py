@@ -33,7 +33,13 @@ _COUNTED = {
 """A counter, and the columns whose numbers it gave."""
 
 _REFERENCES = {
-    "documents.id": ("versions.document", "statements.document", "access_lists.document", "publishers.document"),
+    "documents.id": (
+        "versions.document",
+        "statements.document",
+        "access_lists.document",
+        "publishers.document",
+        "document_reaches.document",
+    ),
     "batches.number": ("versions.batch", "events.batch"),
     "terms.id": ("statements.s", "statements.p", "statements.o", "bindings.term"),
     "access_lists.document": ("access_entries.document",),

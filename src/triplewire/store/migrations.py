@@ -15,6 +15,7 @@ from sqlalchemy import Column, inspect
 from sqlalchemy.exc import DBAPIError
 
 from triplewire.errors import NewerStore, NotAStore, StoreUnavailable
+from triplewire.model.reach import NETWORK
 from triplewire.store import schema
 from triplewire.store.databases import Database
 from triplewire.store.packing import digest_of
@@ -129,6 +130,13 @@ def _add_network(sql: Sql) -> None:
     schema.tables.create_all(sql.connection, tables=[schema.outgoing, schema.reaches, schema.node_state])
 
 
+def _let_documents_stay(sql: Sql) -> None:
+    """Documents may stay inside a unit of a network; until now all went through all of it."""
+    schema.tables.create_all(sql.connection, tables=[schema.document_reaches])
+    if not _has_column(sql, schema.outgoing.c.reach):
+        _add_column(sql, schema.outgoing.c.reach, f"NOT NULL DEFAULT {NETWORK}")
+
+
 def _has_column(sql: Sql, column: Column[Any]) -> bool:
     return any(found["name"] == column.name for found in inspect(sql.connection).get_columns(column.table.name))
 
@@ -151,6 +159,7 @@ MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _add_registrations,
     _add_homes,
     _add_network,
+    _let_documents_stay,
 )
 """The first leads from version 1 to version 2, and so on."""
 

@@ -13,12 +13,16 @@ from triplewire.store.sql import StorePart
 
 
 class OutgoingRecord(NamedTuple):
-    """A document that changed at a time in microseconds: its new version; 0 if other hubs may not have it any more."""
+    """A document that changed at a time in microseconds: its new version; 0 if other hubs may not have it any more.
+
+    `reach` is how far that version goes, as a height.
+    """
 
     number: int
     document: int
     version: int
     time: int
+    reach: int
 
 
 class NetworkReader(StorePart):
@@ -28,6 +32,10 @@ class NetworkReader(StorePart):
         """The first documents that other hubs have not been told of, in order."""
         found = self._sql.select(schema.outgoing, "WHERE number > 0 ORDER BY number LIMIT ?", limit)
         return [OutgoingRecord(*each) for each in found]
+
+    def document_reaches(self, documents: Iterable[int]) -> dict[int, int]:
+        """How far documents go, as heights: of those that do not go through the whole network."""
+        return dict(self._sql.where(schema.document_reaches, "document", documents))
 
     def reaches(self) -> dict[str, int]:
         """The subscriptions that reach beyond this hub, and since when each counts."""
@@ -57,15 +65,22 @@ class NetworkReader(StorePart):
 class NetworkWriter(NetworkReader):
     """The same, and changes of it."""
 
-    def note(self, changed: Sequence[tuple[int, int]], time: int) -> None:
-        """Documents have other versions, 0 for none, which other hubs must hear of."""
+    def note(self, changed: Sequence[tuple[int, int, int]], time: int) -> None:
+        """Documents have other versions, 0 for none, which other hubs must hear of, so far away."""
         numbers = self._sql.take("outgoing", len(changed)) if changed else ()
-        rows = [(number, *each, time) for number, each in zip(numbers, changed, strict=True)]
+        rows = [
+            (number, document, version, time, reach)
+            for number, (document, version, reach) in zip(numbers, changed, strict=True)
+        ]
         self._sql.insert(schema.outgoing, rows)
 
     def told(self, numbers: Iterable[int]) -> None:
         """The node has taken these."""
         self._sql.delete(schema.outgoing, ("number",), [(number,) for number in numbers])
+
+    def keep_inside(self, reaches: Mapping[int, int]) -> None:
+        """Documents go so far from now on."""
+        self._sql.replace(schema.document_reaches, [*reaches.items()])
 
     def reach(self, subscription: str, since: int) -> None:
         """A subscription reaches beyond this hub."""

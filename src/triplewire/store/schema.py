@@ -255,7 +255,10 @@ passed_on = _table(
 
 # In a network: what was published here and other hubs must hear of; since when each subscription that reaches beyond
 # this hub counts, in microseconds; and what the node of this hub must not lose, part by part, as `network` spells it.
-outgoing = _table("outgoing", _numbers("number", key=True), _numbers("document", "version", "time"))
+outgoing = _table("outgoing", _numbers("number", key=True), _numbers("document", "version", "time", "reach"))
+
+# How far a document goes in the network, as a height; one that is not here goes through all of it.
+document_reaches = _table("document_reaches", _numbers("document", key=True), _numbers("reach"))
 
 reaches = _table("reaches", _texts("subscription", key=True), _numbers("since"), rowid=False)
 

@@ -58,12 +58,14 @@ class AnyHub(Protocol):
         batch: str | None = None,
         drop_missing: bool = False,
         access: Access | None = None,
+        reach: NetworkReach | None = None,
     ) -> Outcome:
         """Register a document, or a new version of it; gives the events that it causes.
 
         Of a `Path` the file is read; its uri is that of the file, if none is given. Of a feed, each item is a
         document; those that a new version does not have stay, unless `drop_missing` is set.
-        With `access`, only the accounts that this list names may read it, from the first moment on.
+        With `access`, only the accounts that this list names may read it, from the first moment on. With a `reach`, it
+        goes so far in the network of the hub; without, as far as before, and at first through all of it.
         """
 
     def access(self, uri: str) -> Access | None:

@@ -76,6 +76,9 @@ class NetworkTold:
     network: Annotated[str, Described("The kind of the network: hypercube, hierarchy or ring.")] = ""
     place: Annotated[str, Described("Its place, in words; empty while it is no member yet.")] = ""
     ring: Annotated[RingPlaceTold | None, Described("What only a peer of a ring has; null for other hubs.")] = None
+    inside: Annotated[list[LinkTold], Described("Links between two places at which this hub stands itself.")] = field(
+        default_factory=list
+    )
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,16 @@ class TraceTold:
     subscription: str
     cursor: int
     lines: list[str]
+    places: Annotated[list[str], Described("The places on the way, in words.")] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SpreadTold:
+    """Where a document went from the hub that it was published at, in plain words, and why there."""
+
+    uri: str
+    lines: list[str]
+    places: Annotated[list[str], Described("The places that it came to, in words, the hub's own one first.")]
 
 
 @dataclass(frozen=True)

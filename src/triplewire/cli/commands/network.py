@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,12 @@ from triplewire.cli.problems import Problems, counted, usage
 from triplewire.cli.terminal import print_json, print_text
 
 if TYPE_CHECKING:
+    from triplewire.client import Client
     from triplewire.wire.networks import LinkTold, MapTold, NetworkTold, RingPlaceTold
+
+_LEAVING = 60.0
+"""Seconds that a hub has for taking back what it has told the others."""
+_LOOK = 0.2
 
 app = options.group("Look at a network of hubs, from any of them.")
 
@@ -97,6 +103,23 @@ def trace(
 
 
 @app.command()
+def spread(
+    store: HubUrl,
+    uri: Annotated[str, typer.Argument(metavar="URI", help="The uri of a document that was published at this hub.")],
+) -> None:
+    """Tell where a document of a hub went in the network, why there, and why nowhere else.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network spread http://127.0.0.1:8080 http://example.org/parking
+    """
+    with client_of(_address(store)) as client:
+        for line in client.spread(uri).lines:
+            print_text(line)
+
+
+@app.command()
 def move(
     store: HubUrl,
     hub: Annotated[str, typer.Argument(metavar="HUB", help="The name of the hub that you were at (see status).")],
@@ -138,16 +161,25 @@ def leave(
         bool,
         typer.Option(help="Also while what a subscriber had there, who moves, has not arrived at the other hub."),
     ] = False,
+    unit: Annotated[
+        str | None, typer.Option("--unit", metavar="NAME", help="All hubs of this unit of a hierarchy, not that one.")
+    ] = None,
 ) -> None:
     """Have a hub, or a peer of a ring, take back what it told the others, and leave the network. A peer ends then.
 
     It is refused while something waits there for subscribers who move to another hub, and has not arrived.
+    With --unit the hubs of a unit leave, one after the other; you are an admin at each of them. At the first
+    that refuses it ends: those before have left.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
     \b
       triplewire network leave http://127.0.0.1:8081
+      triplewire network leave http://127.0.0.1:8080 --unit lindhaven/harbour
     """
+    if unit is not None:
+        _leave_whole(_address(store), unit, anyway=anyway)
+        return
     with client_of(_address(store)) as client:
         client.leave_network(anyway=anyway)
     Problems().note("it takes back what it told the others, and leaves; `triplewire network status` says when it has")
@@ -186,6 +218,39 @@ def identity(store: StoreUrl) -> None:
     if known is None:
         usage(f"{store}: this hub has no key yet; it makes one when it is first started with triplewire serve")
     print_text(f"{known.name} {known.public_key}")
+
+
+def _leave_whole(asked: str, unit: str, *, anyway: bool) -> None:
+    """Let the hubs of a unit leave, each when those before it are out; the one that is asked for them comes last."""
+    with client_of(asked) as client:
+        told = client.network()
+        inside = [each for each in told.members if each.place.startswith(f"broker {unit.strip('/')}/")]
+        if not inside:
+            usage(f"--unit {unit}: no hub of this network is in it; `triplewire network map` draws its units")
+        away = [each.name for each in inside if each.is_away]
+        if away:
+            usage(f"--unit {unit}: {', '.join(away)} cannot be asked, being away; expel it, or wait until it is back")
+        others = [each for each in inside if each.name != told.name]
+        for each in others:
+            with client_of(each.url) as other:
+                other.leave_network(anyway=anyway)
+            _wait_until_out(client, each.name)
+            print_text(f"{each.name} has left")
+        if len(others) < len(inside):
+            client.leave_network(anyway=anyway)
+            print_text(f"{told.name} leaves")
+
+
+def _wait_until_out(client: Client, name: str) -> None:
+    """Until a hub is no member any more; the command ends if that takes too long."""
+    until = time.monotonic() + _LEAVING
+    while any(each.name == name for each in client.network().members):
+        if time.monotonic() > until:
+            Problems().note(
+                f"{name} leaves, and is still a member after {_LEAVING:g} seconds; the others have not left"
+            )
+            raise typer.Exit(1)
+        time.sleep(_LOOK)
 
 
 def _address(store: str) -> str:

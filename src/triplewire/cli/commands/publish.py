@@ -20,7 +20,7 @@ from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Event, Outcome
-    from triplewire.model import Access, Change, Publish, Unread
+    from triplewire.model import Access, Change, NetworkReach, Publish, Unread
     from triplewire.wire.hubs import AnyHub
 
 _AT_ONCE = 1_000
@@ -51,6 +51,7 @@ def publish(
     ] = False,
     reader: Readers = [],
     writer: Writers = [],
+    reach: options.DocumentReach = None,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
     json: options.AsJson = False,
@@ -64,7 +65,8 @@ def publish(
 
     Of a feed, each item is a document. Items that are in it no more stay, unless you
     say --drop-missing. With --reader or --writer, the documents are for these accounts only,
-    from the first moment on (see triplewire access).
+    from the first moment on (see triplewire access). With --reach, they go so far in the
+    network of the hub, and no further: to the hubs of its cluster, say.
 
     [bold]Examples[/bold]
 
@@ -85,10 +87,8 @@ def publish(
     if queue:
         if batch is not None or taxonomy is not None:
             usage("--queue only puts documents on the log: leave --batch and --taxonomy out")
-        if given is not None:
-            usage(
-                "--queue puts documents on the log as they are, without a list: leave it out, or --reader and --writer"
-            )
+        if given is not None or reach is not None:
+            usage("--queue puts documents on the log as they are: leave it out, or --reader, --writer and --reach")
         _submitted(store, _unread(files, uri, problems), problems, create=create)
     known, missing = options.prefixes_of(prefix), problems.count
     _refuse_batch(store, batch, len(files))
@@ -96,10 +96,10 @@ def publish(
         if is_address(store):
             if drop_missing or register:
                 usage("--drop-missing and --subscriptions are for a store, not for an address")
-            events = _sent(hub, files, uri, batch, given, problems)
+            events = _sent(hub, files, uri, batch, given, reach, problems)
         else:
             changes = _changes(hub, files, uri, drop_missing, known if register else None, problems)
-            listed = (replace(change, access=given) for change in changes) if given is not None else changes
+            listed = (replace(change, access=given, reach=reach) for change in changes)
             events = _published(hub, listed, batch, problems)
         told = chain(_taxonomy_set(hub, taxonomy), events)
         count = print_records(map(record_of, told), _COLUMNS, options.chosen(format, json), known)
@@ -173,12 +173,15 @@ def _sent(
     uri: str | None,
     batch: str | None,
     given: Access | None,
+    reach: NetworkReach | None,
     problems: Problems,
 ) -> Iterator[Event]:
     """The events, document after document; the hub at the other end parses them."""
     for each in _unread(tracked(files, "publishing", problems.console), uri, problems):
         try:
-            sent = hub.publish(each.content, uri=each.uri, media_type=each.media_type, batch=batch, access=given)
+            sent = hub.publish(
+                each.content, uri=each.uri, media_type=each.media_type, batch=batch, access=given, reach=reach
+            )
         except TriplewireError as error:
             problems.report(each.uri, error)
         else:

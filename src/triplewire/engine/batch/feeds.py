@@ -68,7 +68,7 @@ class _Spreading:
 
     def _publish(self, change: Publish, feed: Feed) -> None:
         """The parts of a feed. With a list, all items that the feed ever had get it, as if it were given alone."""
-        self._put(Publish(feed.channel, access=change.access, by=change.by))
+        self._put(Publish(feed.channel, access=change.access, by=change.by, reach=change.reach))
         for item in feed.items:
             self._publish_item(item, feed.uri, change)
         if change.access is not None:

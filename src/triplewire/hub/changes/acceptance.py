@@ -154,6 +154,7 @@ class Acceptance:
             order.data is not None
             and not order.is_alone
             and order.access is None
+            and order.reach is None
             and not (order.by is not None and self._has_lists)
             and order.expected is ANYTHING
             and order.uri not in self._held

@@ -17,6 +17,7 @@ from triplewire.errors import (
 )
 from triplewire.model import Access, Change, Document, Event, Publish, Restrict, Retract
 from triplewire.model.access import at_home
+from triplewire.model.reach import NetworkReach
 from triplewire.store import EVERYBODY, DocumentRecord, Reader, SubscriptionRecord
 
 
@@ -48,8 +49,8 @@ class Order:
 
     With an `id` it is a batch of its own, applied once however often `account` sends it. `tell` asks for the events
     that it causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything.
-    With `access` the document gets this list; an order that `restricts` changes nothing but the list. `document` is
-    what the data means, once it is read.
+    With `access` the document gets this list, with `reach` it goes so far in the network; an order that `restricts`
+    changes nothing but the list. `document` is what the data means, once it is read.
     """
 
     uri: str
@@ -63,6 +64,7 @@ class Order:
     restricts: bool = False
     account: str = ""
     document: Document | None = None
+    reach: NetworkReach | None = None
 
     @property
     def is_alone(self) -> bool:
@@ -143,7 +145,7 @@ def change_of(order: Order, parse: Parse) -> Change:
     document = order.document
     if document is None:
         document = parse(order.data, uri=order.uri, media_type=order.media_type)
-    return Publish(document, access=order.access, by=order.by)
+    return Publish(document, access=order.access, by=order.by, reach=order.reach)
 
 
 def told_errors(hub: Hub, errors: Sequence[SubscriptionError], by: str | None) -> list[SubscriptionError]:

@@ -38,6 +38,7 @@ def digest_of(orders: Sequence[Order]) -> bytes:
     for order in orders:
         listed = None if order.access is None else [order.access.readers, order.access.writers]
         head = [order.uri, order.media_type, listed, order.restricts, None if order.data is None else len(order.data)]
+        head += [] if order.reach is None else [order.reach]
         whole.update(json.dumps(head).encode() + b"\n" + (order.data or b""))
     return whole.digest()
 

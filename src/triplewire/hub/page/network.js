@@ -2,36 +2,52 @@
 
 import { el, plural, put, refill, svg, table } from "./dom.js";
 import { get } from "./api.js";
+import { traces } from "./traces.js";
+import { unitTree } from "./units.js";
 
 const WIDTH = 640;
 const HEIGHT = 420;
 const AGAIN = 3000;
 
+const LEADS = {
+  hypercube: "Hubs at the corners of a cube.",
+  hierarchy: "Hubs in units, and units in wider ones.",
+};
+
+const SENT = "Each is sent of the others' what its subscribers ask for, and nothing else.";
+
 /** The map of the network, drawn again every few seconds until the view is left. */
-export async function showNetwork({ section, signal }) {
+export async function showNetwork({ section, params, signal }) {
+  const lead = el("p", { class: "lead" });
   const drawing = el("div", { class: "picture" });
   const words = el("p", { role: "status" });
   const lists = el("div");
+  const way = el("div");
   put(
     section,
     el("h1", {}, "Network"),
-    el(
-      "p",
-      { class: "lead" },
-      "Hubs at the corners of a cube. Each is sent of the others' what its subscribers ask for, and nothing else.",
-    ),
+    lead,
     words,
     drawing,
+    way,
     lists,
   );
+  let places = new Set();
   const draw = async () => {
     const found = await get("/v1/network/map", {}, { signal });
     const own = found.hubs[0];
+    refill(lead, `${LEADS[own.network] ?? ""} ${SENT}`);
     refill(words, summary(own, found));
-    refill(drawing, map(own, found));
-    refill(lists, hubs(own, found), links(found));
+    const isTree = own.network === "hierarchy" && own.members.length > 0;
+    refill(drawing, isTree ? unitTree(own, found, places) : map(own, found));
+    refill(lists, hubs(own, found), links(own, found));
   };
   await draw();
+  const shown = (found) => {
+    places = found;
+    return draw();
+  };
+  put(way, await traces({ params, signal, shown }));
   const again = setInterval(() => draw().catch(() => {}), AGAIN); // what cannot be asked now is asked again
   signal.addEventListener("abort", () => clearInterval(again));
 }
@@ -102,7 +118,7 @@ function hubs(own, found) {
   const told = new Map(found.hubs.map((hub) => [hub.name, hub]));
   return table(
     "The hubs of this network",
-    ["Hub", "Corner", "State", "Asks for", "Keeps"],
+    ["Hub", placeWord(own), "State", "Asks for", "Keeps"],
     own.members.map((member) => {
       const hub = told.get(member.name);
       const state = member.is_away ? "away: others stand in" : hub ? "answers" : found.silent[member.name];
@@ -118,7 +134,9 @@ function hubs(own, found) {
   );
 }
 
-function links(found) {
+const placeWord = (own) => (own.network === "hierarchy" ? "Place" : "Corner");
+
+function links(own, found) {
   const rows = found.hubs.flatMap((hub) =>
     hub.links.map((each) => [
       `${each.corner ?? each.place} to ${each.to ?? each.to_place}`,
@@ -128,7 +146,8 @@ function links(found) {
       plural(each.interests, "interest"),
     ]),
   );
-  return table("The links between corners", ["Corners", "State", "Waiting", "Lag", "Flows back"], rows, {
+  const word = `${placeWord(own)}s`;
+  return table(`The links between ${word.toLowerCase()}`, [word, "State", "Waiting", "Lag", "Flows back"], rows, {
     stacked: true,
   });
 }

@@ -1,6 +1,6 @@
 // One subscription: its query, its answers, its events as they happen, and why.
 
-import { button, el, plural, problem, put, refill } from "./dom.js";
+import { button, el, link, plural, problem, put, refill } from "./dom.js";
 import { get, post, serves } from "./api.js";
 import { pictures } from "./picture.js";
 import { parts } from "./highlight.js";
@@ -34,6 +34,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
       { class: "hint" },
       told.owner && told.owner !== me.id ? `Of ${told.owner}; ` : "",
       `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`,
+      told.reach === "hub" ? null : [" ", link("network", { subscription: id }, "The way of its last event"), "."],
     ),
     told.stale_since
       ? el(

@@ -7,6 +7,7 @@ queries of its own, which do not survive as a part of a path.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -36,6 +37,7 @@ from triplewire.hub.negotiation import best
 from triplewire.hub.service import Admission, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
 from triplewire.model import Access, Document
+from triplewire.model.reach import NetworkReach
 from triplewire.wire.changes import BundleTold, ChangeTold, batch_as_dict
 
 router = APIRouter(prefix="/v1", tags=["documents"])
@@ -70,6 +72,7 @@ def _names(name: str, description: str) -> dict[str, object]:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": items}
 
 
+HOW_FAR = "How far it goes in the network of the hub; as far as before, and at first through all of it, if not said."
 WITH_A_LIST = [
     _names("reader", "An account that may read it; with this or `writer`, nobody else may. Empty: nobody more."),
     _names("writer", "An account that may read it and change it; who publishes it is one."),
@@ -97,7 +100,12 @@ def listing(
     },
     openapi_extra=GRAPH_BODY | {"parameters": [*WITH_A_LIST, _IF_MATCH, _IF_NONE_MATCH, *OF_A_CHANGE]},
 )
-async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
+async def publish(
+    request: Request,
+    access: Publishing,
+    uri: Uri,
+    reach: Annotated[NetworkReach | None, Query(description=HOW_FAR)] = None,
+) -> Response:
     """Register a document, or a new version of it.
 
     The answer comes when it is durable: 202. With `Prefer: wait`, a condition or an `Idempotency-Key`, it comes when
@@ -108,7 +116,8 @@ async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
     refuse_unread(media_type)
     given = list_given(request, access)
     data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
-    return answer(await access.tenant.intake.accept(order(request, access, uri, data, media_type, given=given)))
+    wanted = replace(order(request, access, uri, data, media_type, given=given), reach=reach)
+    return answer(await access.tenant.intake.accept(wanted))
 
 
 @router.delete(
@@ -281,7 +290,8 @@ def _order(change: PublishWanted | RetractWanted | RestrictWanted, access: Admis
         return Order(change.uri, expected=condition, by=by)
     refuse_unread(change.media_type)
     given = _listed(access, change.access)
-    return Order(change.uri, change.content.encode(), change.media_type, condition, by=by, access=given)
+    content = change.content.encode()
+    return Order(change.uri, content, change.media_type, condition, by=by, access=given, reach=change.reach)
 
 
 def _listed(access: Admission, wanted: NewAccess | None) -> Access | None:

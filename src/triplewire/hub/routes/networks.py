@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.errors import BadRequest, ChannelRefused, NetworkError, NotAllowed, TooManyRequests
+from triplewire.errors import BadRequest, ChannelRefused, NetworkError, NotAllowed, TooManyRequests, UnknownDocument
 from triplewire.hub.identity.loopback import refuse_strangers
 from triplewire.hub.messages import AskToMove, Name, WantedMove
 from triplewire.hub.reception import BoundedRoute, Reception
@@ -23,9 +23,9 @@ from triplewire.network.channels.handshake import ChannelGuest
 from triplewire.network.live import Federation
 from triplewire.network.live.moves import Proof
 from triplewire.network.live.settlements import Newcomer
-from triplewire.network.live.traces import trace_of
+from triplewire.network.live.traces import spread_of, trace_of
 from triplewire.wire.messages import read
-from triplewire.wire.networks import MapTold, MoveAsked, MovedTold, MoveTold, NetworkTold, TraceTold
+from triplewire.wire.networks import MapTold, MoveAsked, MovedTold, MoveTold, NetworkTold, SpreadTold, TraceTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["network"])
 channels = APIRouter()
@@ -142,7 +142,20 @@ async def trace(
     federation = federation_of(access)
     await run_in_threadpool(access.require_sight, subscription)
     found = await trace_of(federation, access.hub, subscription, cursor)
-    return TraceTold(subscription, found.cursor, found.lines)
+    return TraceTold(subscription, found.cursor, found.lines, found.places)
+
+
+@router.get("/network/spread", summary="Where did a document go?")
+async def spread(
+    access: Reading,
+    uri: Annotated[str, Query(min_length=1, max_length=8_000, description="The uri of a document of this hub.")],
+) -> SpreadTold:
+    """To which places of the network a document of this hub went, and why there; in plain words."""
+    federation = federation_of(access)
+    if await run_in_threadpool(access.hub.document, uri, viewer=access.viewer) is None:
+        raise UnknownDocument(uri)
+    found = await spread_of(federation, uri)
+    return SpreadTold(uri, found.lines, found.places)
 
 
 @router.post("/network/moves/challenge", summary="What to sign to move here from another hub")

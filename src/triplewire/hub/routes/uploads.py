@@ -7,9 +7,9 @@ import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pyoxigraph import NamedNode, RdfFormat, serialize
 
 from triplewire.documents.formats import essence
@@ -18,10 +18,11 @@ from triplewire.hub.bodies import lines_of, refuse_halves
 from triplewire.hub.changes.orders import Order, Receipt
 from triplewire.hub.description import TEXT, body
 from triplewire.hub.messages import Uploaded, UploadProblem
-from triplewire.hub.routes.documents import WITH_A_LIST, list_given
+from triplewire.hub.routes.documents import HOW_FAR, WITH_A_LIST, list_given
 from triplewire.hub.service import Admission, Publishing, listed
 from triplewire.model import Access
 from triplewire.model.flat import quad_in
+from triplewire.model.reach import NetworkReach
 from triplewire.wire.problems import problem_of, status_of
 
 router = APIRouter(prefix="/v1", tags=["documents"])
@@ -71,7 +72,12 @@ class _Graph:
 @router.post(
     "/documents", summary="Publish many documents", responses=_MIXED, openapi_extra=_BODY | {"parameters": WITH_A_LIST}
 )
-async def upload(request: Request, response: Response, access: Publishing) -> Uploaded:
+async def upload(
+    request: Request,
+    response: Response,
+    access: Publishing,
+    reach: Annotated[NetworkReach | None, Query(description=HOW_FAR)] = None,
+) -> Uploaded:
     """Publish many documents in one request.
 
     As N-Quads, each named graph is a document, and the lines of a graph follow each other. As JSON lines, each line is
@@ -99,7 +105,7 @@ async def upload(request: Request, response: Response, access: Publishing) -> Up
     some: list[UploadedItem] = []
     size, status = 0, _WELL
     async for coming in items:
-        item = _permitted(access, coming, given)
+        item = _permitted(access, coming, given, reach)
         some.append(item)
         size += len(item.order.data or b"") if item.order is not None else 0
         if len(some) >= _AT_ONCE or size >= _BYTES_AT_ONCE:
@@ -111,8 +117,8 @@ async def upload(request: Request, response: Response, access: Publishing) -> Up
     return told
 
 
-def _permitted(access: Admission, item: UploadedItem, given: Access | None) -> UploadedItem:
-    """The same, by the caller, with the access list that its line names, or that all are given."""
+def _permitted(access: Admission, item: UploadedItem, given: Access | None, reach: NetworkReach | None) -> UploadedItem:
+    """The same, by the caller, with the access list that its line names, or that all are given, and the reach."""
     if item.order is None:
         return item
     try:
@@ -120,9 +126,9 @@ def _permitted(access: Admission, item: UploadedItem, given: Access | None) -> U
         own = listed(access, item.readers or (), item.writers or ()) if has_own else given
     except BadRequest as error:
         return replace(item, order=None, error=error)
-    return replace(
-        item, order=replace(item.order, by=access.viewer, access=own if item.order.data is not None else None)
-    )
+    if item.order.data is None:
+        own, reach = None, None
+    return replace(item, order=replace(item.order, by=access.viewer, access=own, reach=reach))
 
 
 async def _apply(access: Admission, items: list[UploadedItem], told: Uploaded) -> int:

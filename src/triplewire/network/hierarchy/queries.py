@@ -18,7 +18,7 @@ from typing import Any
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.matching import Index
-from triplewire.model import Access, Document
+from triplewire.model import Access
 from triplewire.model.access import EVERYBODY
 from triplewire.network.hierarchy.answers import (
     AnswerCache,
@@ -94,6 +94,12 @@ def _identity(item: FoundItem, sought: Sought) -> tuple[Any, ...]:
     if isinstance(item, FoundAdvertisement):
         return item.origin, item.id
     return (item.origin, item.uri) if sought == "documents" else (item.origin, item.uri, item.version)
+
+
+def _could_answer(version: DocumentSent, key: AnswerKey) -> bool:
+    """Whether a version matches what somebody asked who is near enough for it; others must not notice that it came."""
+    document = version.document
+    return document is not None and version.reach >= key.distance and bool(key.pattern.rows_in(document, EMPTY))
 
 
 @dataclass(slots=True)
@@ -284,7 +290,7 @@ class QueryingHub(RoutingHub):
             return asked.reach >= self._topology.height(peer)
         if asked.sought == "publications" or (self.state.stands_in and self.state.links[peer].has is None):
             return True
-        return self.state.heard_items[peer].could_match(asked.pattern)
+        return self.state.heard_items[peer].could_match(asked.pattern, self._topology.distance(asked.asker))
 
     def _go_on(self, task: QueryTask, now: float) -> None:
         """Ask the next ones, or answer; sub-units come before the unit above, because they are nearer."""
@@ -336,21 +342,20 @@ class QueryingHub(RoutingHub):
         """See `RoutingHub._take`; what is published here may be an answer, or have been one."""
         if told.origin == self.name and not came:
             kept = self.state.documents.get((told.origin, told.uri))
-            versions = [told.document, kept.told.document if kept is not None else None, *self._published(told)]
+            versions = [told, *([kept.told] if kept is not None else []), *self._published(told)]
             self._let_go_of(
                 lambda key, parts: (
-                    key.sought != "advertisements"
-                    and any(version is not None and key.pattern.rows_in(version, EMPTY) for version in versions)
+                    key.sought != "advertisements" and any(_could_answer(version, key) for version in versions)
                 ),
                 now,
             )
         super()._take(came, told, now)
 
-    def _published(self, told: DocumentSent) -> list[Document | None]:
+    def _published(self, told: DocumentSent) -> list[DocumentSent]:
         """Remember a version that is published; gives the one that is forgotten for it."""
         publications = self.book.publications
         is_full = len(publications) == publications.maxlen
-        forgotten = [publications[0].document] if publications and is_full else []
+        forgotten = [publications[0]] if publications and is_full else []
         if told.document is not None:
             publications.append(told)
         return forgotten
@@ -371,7 +376,9 @@ class QueryingHub(RoutingHub):
             heard = self.state.heard_items[came]
             self._let_go_of(
                 lambda key, parts: (
-                    key.who != came and all(peer != came for peer, _ in parts) and heard.could_match(key.pattern)
+                    key.who != came
+                    and all(peer != came for peer, _ in parts)
+                    and heard.could_match(key.pattern, key.distance)
                 ),
                 now,
             )

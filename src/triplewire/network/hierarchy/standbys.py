@@ -231,6 +231,8 @@ class RepeatedHub(BrokerHub):
                     (self.hear_all if replaces else self.hear)(peer, body, now)
                 case ToldAnew(peer):
                     self.state.links[peer].append(self.all_for(peer), replaces=True)
+                    for body in self.besides(peer):
+                        self.state.links[peer].append(body)
                 case NeighbourCame(peer, now):
                     self.connect(peer, now)
                     self.disconnect(peer)

@@ -119,5 +119,6 @@ class TreeTopology:
     def distance(self, origin: str) -> int:
         """The height of the smallest unit that has both this one and the origin inside."""
         path = path_of(origin)
-        shared = next((i for i, (a, b) in enumerate(zip(path, self._path, strict=False)) if a != b), len(self._path))
+        shortest = min(len(path), len(self._path))
+        shared = next((i for i, (a, b) in enumerate(zip(path, self._path, strict=False)) if a != b), shortest)
         return self._height + len(self._path) - shared

@@ -48,7 +48,7 @@ from triplewire.network.live.moves import (
     taken_handovers,
 )
 from triplewire.network.live.node import LiveNode
-from triplewire.network.routing import DocumentSent
+from triplewire.network.routing import NETWORK, DocumentSent
 from triplewire.store import Reader, Writer
 from triplewire.wire.keys import move_text
 
@@ -215,7 +215,7 @@ class OldHub:
             return None
         if writer.network.outgoing(1) or writer.subscriptions.last_change() != self._node.seen_change:
             return None
-        handover = spelled_handover(self._handover(writer, ids, proof))
+        handover = spelled_handover(self._handover(writer, ids, proof, new))
         if len(json.dumps(handover)) > _MOST:
             return {"refused": "this is more than a message can carry; read events here and say `after`, or move fewer"}
         for id in ids:
@@ -223,7 +223,13 @@ class OldHub:
         keep_handover(writer, proof.key, new, handover)
         return {"handover": handover}
 
-    def _handover(self, reader: Reader, ids: Sequence[str], proof: Proof) -> Handover:
+    def _distance(self, origin: str, new: str) -> int:
+        """How far the place of a document is from the hub that somebody moves to: it stays in its unit."""
+        table = self._node.council.table
+        member = None if table is None else table.member(new)
+        return NETWORK if table is None or member is None else table.topology(member.place).distance(origin)
+
+    def _handover(self, reader: Reader, ids: Sequence[str], proof: Proof, new: str) -> Handover:
         home = self._node.home
         assert home is not None, "the step looked for it"
         known: dict[tuple[str, str], DocumentSent] = {}
@@ -231,6 +237,7 @@ class OldHub:
             parts = [each for each in home.state.subscriptions if each.rpartition(" ")[0] == id]
             sent = {(each.origin, each.uri): each for each in home.told_of(parts)}
             known |= {place: sent[place] for place in counted(reader, id, sent, home.name)}
+        known = {key: sent for key, sent in known.items() if sent.reach >= self._distance(sent.origin, new)}
         handed = [handed_over(reader, id, proof.after.get(id, 0), home.name, self._node.name) for id in ids]
         taken = taken_handovers(reader, proof.key)
         return Handover(proof.generation, tuple(handed), tuple(known.values()), taken)

@@ -107,6 +107,10 @@ class Federation:
             await self._old.refuse_to_strand(self._asked)
         await asyncio.to_thread(self.node.leave)
 
+    async def ask_directly(self, member: str, question: Message) -> Message:
+        """The same over a channel between the two, which is made if there is none."""
+        return await (self.ask if member == self.identity_name else self._asked)(member, question)
+
     async def _asked(self, member: str, question: Message) -> Message:
         async with self._visit(member):
             return await self.ask(member, question)

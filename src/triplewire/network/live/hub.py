@@ -40,15 +40,17 @@ _GRAPH = "graph"
 
 
 class OutgoingDocument(NamedTuple):
-    """A document of this hub that others must hear of: its number among all such, and when it changed, in seconds.
+    """A document of this hub that others must hear of: its number among these, when it changed, and how far it goes.
 
-    `is_kept` is False for a version that was compacted away; a later one follows.
+    The time is in seconds, the reach a height. `is_kept` is False for a version that was compacted away; a later one
+    follows.
     """
 
     number: int
     uri: str
     document: Document | None
     time: float
+    reach: int
     is_kept: bool = True
 
 
@@ -179,7 +181,7 @@ def _outgoing(reader: Reader, limit: int) -> list[OutgoingDocument]:
         uri = documents[each.document].uri
         is_kept = not each.version or content is not None
         document = None if content is None else Document(uri, content, own)
-        found.append(OutgoingDocument(each.number, uri, document, each.time / 1e6, is_kept))
+        found.append(OutgoingDocument(each.number, uri, document, each.time / 1e6, each.reach, is_kept))
     return found
 
 

@@ -372,7 +372,7 @@ class LiveNode:
             return f"a neighbour has not taken the last {fullest:,} messages: what is published here waits"
         for each in self._hub.outgoing(_AT_ONCE):
             if each.is_kept:
-                self._stand.carry(home.name, home.put(each.uri, each.document, each.number, each.time, now))
+                self._stand.carry(home.name, home.put(each.uri, each.document, each.number, each.time, now, each.reach))
             self._told.append(each.number)
         if self._told:
             self._inputs.put(Input("wake"))  # there may be more

@@ -16,7 +16,7 @@ _MOST = 10_000
 
 @dataclass
 class Passage:
-    """A version of a document that was here: where it came from, and where it went."""
+    """A version of a document that was here: where it came from, how far it goes, and where it went."""
 
     origin: str
     uri: str
@@ -24,6 +24,7 @@ class Passage:
     is_there: bool
     came: str
     at: float
+    reach: int
     to: list[str] = field(default_factory=list)
 
 
@@ -39,7 +40,7 @@ class PassageLog:
         for own in places:
             for sent, came in own.passages:
                 about = sent.origin, sent.uri, sent.version
-                passage = Passage(*about, sent.document is not None, came, moment)
+                passage = Passage(*about, sent.document is not None, came, moment, sent.reach)
                 self._passages[*about, passage.is_there] = passage
             own.passages.clear()
         while len(self._passages) > _MOST:

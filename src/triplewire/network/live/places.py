@@ -21,6 +21,7 @@ from triplewire.network.node import Outbox
 from triplewire.network.routing import NETWORK, DocumentSent, RoutingState, Topology
 from triplewire.network.routing.advertisers import OWN
 from triplewire.network.routing.messages import Ask
+from triplewire.network.routing.state import KeptDocument
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.watches import Rows
 
@@ -30,6 +31,8 @@ _LONGEST_ANSWER = 8 * 1024 * 1024
 """So many bytes of documents an answer has at the most."""
 _SILENCE = 3.0
 """Seconds after which a query does not wait for a neighbour that cannot be reached."""
+ASKS, ASKS_NOTHING, NOT_SO_FAR = "asks", "asks for nothing of it", "is out of its reach"
+"""What decides whether a document goes on to a neighbour: an interest that it matches, none, or how far it goes."""
 _MOST_TAKEN_BACK = 10_000
 """Of so many documents that are gone it is remembered, in memory, which version was the last."""
 
@@ -119,16 +122,21 @@ class LivePlace(QueryingHub):
                     del self.state.documents[key]
         return self._sent()
 
-    def put(self, uri: str, document: Document | None, version: int, time: float, now: float) -> Outbox:
+    def put(
+        self, uri: str, document: Document | None, version: int, time: float, now: float, reach: int = NETWORK
+    ) -> Outbox:
         """A document of the hub has another version; None: it is not for other hubs, or not there any more."""
         self._coming = version, time
         if document is not None:
-            return self.publish(document, now)
+            return self.publish(document, now, reach=reach)
         return self.retract(uri, now) if (self.name, uri) in self.state.documents else []
 
     def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
         version, time = self._coming
         self.state.versions[uri] = version
+        known = self.state.documents.get((self.name, uri))
+        if document is None and known is not None:
+            reach = known.told.reach  # so that no more is told of the end of a document than of the document
         sent = DocumentSent(self.name, uri, version, time, document, reach)
         return replace(sent, signature=self._sign(signed_text(sent)))
 
@@ -228,6 +236,19 @@ class LivePlace(QueryingHub):
     def wanting(self, key: Key) -> Collection[str]:
         """The subscriptions of the hub that a document is here for."""
         return self._watches.holders(key)
+
+    def onward(self, key: Key) -> dict[str, str]:
+        """The neighbours that a document which is kept here could go on to, each with what decides (`REASONS`)."""
+        kept = self.state.documents.get(key)
+        if kept is None:
+            return {}
+        others = [peer for peer in self.neighbours if peer != kept.came]
+        return {peer: self._reason(kept, peer) for peer in others if self._topology.document_goes(kept.came, peer)}
+
+    def _reason(self, kept: KeptDocument, peer: str) -> str:
+        if peer in kept.sent:
+            return ASKS
+        return NOT_SO_FAR if kept.told.reach < self._topology.height(peer) else ASKS_NOTHING
 
     def distance(self, origin: str) -> int:
         """How far away the hub at a place is: the height of the smallest unit around both (`model.reach`)."""

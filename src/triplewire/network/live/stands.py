@@ -192,6 +192,7 @@ class PlaceStand:
         assert table is not None, "it was looked at"
         for place, own in self.places.items():
             kept = {key[0]: each.told for key, each in own.state.documents.items()}
+            own.state.unanswered = [q for q in own.state.unanswered if table.owner_of(q.origin) is not None]
             for origin, sent in kept.items():
                 owner = table.owner_of(origin)
                 if owner is None or not is_signed(signed_text(sent), sent.signature, owner.key):

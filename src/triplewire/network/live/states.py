@@ -213,6 +213,8 @@ def _neighbour_rows(record: PlaceRecord) -> Iterator[Row]:
         yield ("gathered", f"{at} {name}"), gathered.stamp if gathered else _GONE, _items(gathered)
     asked = list(state.asked) if state.asked else _GONE
     yield ("question", at), asked, lambda value: [spelled_question(each) for each in value]
+    unanswered = list(state.unanswered) if state.unanswered else _GONE
+    yield ("unanswered", at), unanswered, lambda value: [spelled_question(each) for each in value]
 
 
 def _entry_row(record: PlaceRecord, peer: str, entry: LogEntry) -> Row:
@@ -376,6 +378,10 @@ def _read_question(state: RoutingState, name: str, told: Any) -> None:
     state.asked = [read_question(each) for each in told]
 
 
+def _read_unanswered(state: RoutingState, name: str, told: Any) -> None:
+    state.unanswered = [read_question(each) for each in told]
+
+
 _READERS: Mapping[str, Callable[[RoutingState, str, Any], None]] = {
     "link": _read_link,
     "entry": _read_entry,
@@ -388,6 +394,7 @@ _READERS: Mapping[str, Callable[[RoutingState, str, Any], None]] = {
     "subscription": _read_subscription,
     "document": _read_document,
     "question": _read_question,
+    "unanswered": _read_unanswered,
 }
 _ORDER = {part: place for place, part in enumerate(("corner", *_READERS))}
 """Each part is read after those that it refers to."""

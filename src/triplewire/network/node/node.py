@@ -106,6 +106,10 @@ class Node(ABC):
     def all_for(self, peer: str) -> Any:
         """What replaces everything that a neighbour was ever told."""
 
+    def besides(self, peer: str) -> Iterable[Any]:
+        """What is told besides, when all of it is told anew; most kinds of nodes have nothing."""
+        return ()
+
     def acknowledged(self, peer: str, now: float) -> None:
         """A neighbour has taken in more of what it was told; most kinds of nodes do not mind."""
         return
@@ -165,6 +169,8 @@ class Node(ABC):
                     (self.hear_all if replaces else self.hear)(peer, body, now)
                 case Resync():
                     self._do(peer, self._links[peer].replace(self.all_for(peer), now), now)
+                    for body in self.besides(peer):
+                        self.tell(peer, body, now)
                 case Refuse(reason):
                     self.refused.append(reason)
 

@@ -201,16 +201,23 @@ class RoutingHub(AdvertisingHub):
                 self._take(peer, body, now)
             case Ask():
                 self._hear_question(body, now)
-            case AnswerSent(sent, ()):
-                is_new = (sent.origin, sent.uri) not in self.state.documents
-                self._take(peer, sent, now)
-                if is_new:
-                    self._drop_unwanted((sent.origin, sent.uri))
             case AnswerSent(sent, path):
-                self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
+                self._note_answered(sent, path)
+                if path:
+                    self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
+                else:
+                    self._take_answer(peer, sent, now)
+
+    def _take_answer(self, peer: str, sent: DocumentSent, now: float) -> None:
+        """Take what was asked for here; what is of no concern to anybody by now does not stay."""
+        is_new = (sent.origin, sent.uri) not in self.state.documents
+        self._take(peer, sent, now)
+        if is_new:
+            self._drop_unwanted((sent.origin, sent.uri))
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
         """See `Node.hear_all`."""
+        self._ask_again(peer, now)
         self._hear_items(peer, body.advertised, frozenset(self.state.heard_items[peer]) - body.advertised, now)
         known, told = self.state.heard_interests[peer], dict(body.interests)
         gone = [(interest, since) for interest, since in known.items() if interest not in told]
@@ -222,6 +229,10 @@ class RoutingHub(AdvertisingHub):
         for each in body.documents:
             self._take(peer, each, now)
         self._catch_up(peer, told, now)
+
+    def besides(self, peer: str) -> list[Ask]:
+        """See `Node.besides`: the questions that went to it, and were not answered."""
+        return [each for each in self.state.unanswered if self._topology.next_hop(each.origin) == peer]
 
     def all_for(self, peer: str) -> RoutesTold:
         """See `Node.all_for`."""
@@ -281,7 +292,18 @@ class RoutingHub(AdvertisingHub):
 
     def _ask(self, question: Ask, now: float) -> None:
         on = replace(question, path=(*question.path, self.name))
+        if on not in self.state.unanswered:
+            self.state.unanswered.append(on)
         self.tell(self._topology.next_hop(question.origin), on, now)
+
+    def _ask_again(self, peer: str, now: float) -> None:
+        """A neighbour begins anew: the one that was there before may have taken questions along."""
+        for question in self.besides(peer):
+            self.tell(peer, question, now)
+
+    def _note_answered(self, sent: DocumentSent, path: tuple[str, ...]) -> None:
+        about = sent.origin, sent.uri, (*path, self.name)
+        self.state.unanswered = [q for q in self.state.unanswered if (q.origin, q.uri, q.path) != about]
 
     def _hear_question(self, question: Ask, now: float) -> None:
         key = question.origin, question.uri
@@ -293,6 +315,8 @@ class RoutingHub(AdvertisingHub):
             kept = self.state.documents.get(key)
             version = self.state.versions.get(question.uri, question.version)
             sent = kept.told if kept is not None else DocumentSent(*key, version, now, None)
+            if any(sent.reach < self._topology.distance(place) for place in question.path):
+                sent = gone(sent)  # it does not go as far as the one that asks, or leaves its unit on the way there
             self.tell(question.path[-1], AnswerSent(sent, question.path[:-1]), now)
 
     # -- what neighbours are told
@@ -362,7 +386,7 @@ class RoutingHub(AdvertisingHub):
         key = told.origin, told.uri
         kept = self.state.documents.get(key)
         if told.reach < self._topology.distance(told.origin):
-            told = replace(told, document=None)  # it came so far before, and does not any more
+            told = gone(told)  # it came so far before, and does not any more
         if told.document is None if kept is None else told.version < kept.told.version:
             return
         self.state.note("document", key)
@@ -390,7 +414,7 @@ class RoutingHub(AdvertisingHub):
         self.state.note("document", kept.key)
         if not is_wanted:
             del kept.sent[peer]
-            self.tell(peer, replace(told, document=None), now)
+            self.tell(peer, gone(told), now)
         elif kept.sent.get(peer) != told.version:
             kept.sent[peer] = told.version
             self.tell(peer, told, now)
@@ -437,6 +461,11 @@ class RoutingHub(AdvertisingHub):
 def _compiled(text: str, language: str) -> Pattern:
     """What a query means; in a simulation many clients ask the same."""
     return compile_query(text, language=language)
+
+
+def gone(told: DocumentSent) -> DocumentSent:
+    """What those hear who may not have a version, or no longer; its signature would confirm what somebody guesses."""
+    return replace(told, document=None, signature="")
 
 
 def asked_by(subscription: ClientSubscription) -> tuple[Interest, float]:

@@ -114,19 +114,24 @@ class ItemIndex(ItemSet):
             found.add(XML)
         return frozenset(item for item in found if not self.says(item, reach))
 
-    def could_match(self, pattern: Pattern) -> bool:
-        """Whether a document that conforms to what is advertised could match."""
+    def could_match(self, pattern: Pattern, reach: int = HUB) -> bool:
+        """Whether a document that conforms to what is advertised, and goes so far, could match."""
         if not self._items:
             return False
         if pattern.asks_xml:
-            return self.says(XML)
-        return any(self._branch_could_match(branch) for branch in pattern.branches)
+            return self.says(XML, reach)
+        return any(self._branch_could_match(branch, reach) for branch in pattern.branches)
 
-    def _branch_could_match(self, branch: Conjunction) -> bool:
-        return all(self._triple_could_match(branch, triple) for triple in branch.triples)
+    def _branch_could_match(self, branch: Conjunction, reach: int) -> bool:
+        return all(self._triple_could_match(branch, triple, reach) for triple in branch.triples)
 
-    def _triple_could_match(self, branch: Conjunction, triple: TriplePattern) -> bool:
+    def _triple_could_match(self, branch: Conjunction, triple: TriplePattern, reach: int) -> bool:
         name = named_property(triple.predicate)
-        if name is None or self.has_any(name):
+        if name is None:
+            return reach == HUB or any(item.reach >= reach for item in self._items)
+        if self.has_any(name, reach):
             return True
-        return any(fits(value, branch, triple) for value in self._values.get(name, ()))
+        return any(
+            fits(value, branch, triple) and self.says(Advertised("value", name, value), reach)
+            for value in self._values.get(name, ())
+        )

@@ -51,6 +51,8 @@ class RoutingState(NodeState):
     """Whether it does not know what the hub knew that it stands in for."""
     asked: list[Ask] = field(default_factory=list)
     """What that hub was asked meanwhile."""
+    unanswered: list[Ask] = field(default_factory=list)
+    """Questions that went on from here, its own and others', as they went."""
     noted: set[Note] | None = field(default=None, repr=False, compare=False)
     """What may have changed since somebody wrote it down; None while nobody does, or all of it may have."""
 
