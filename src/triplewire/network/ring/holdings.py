@@ -102,10 +102,13 @@ class Holdings:
     def send(self, key: str, body: Kept | HandOver, cause: CauseKey | None) -> None:
         """Send what is for a key; where that is known to be split, to its shares."""
         if key in self._known_splits and not isinstance(body, HandOver):
-            for share, part in KeySplit(key, self._settings.algorithm).shared(body):
-                self.send(share, part, cause)
+            self._send_to_shares(key, body, cause)
         else:
             self.post.send(identify(key), key, body, cause, self.now)
+
+    def _send_to_shares(self, key: str, body: Kept, cause: CauseKey | None) -> None:
+        for share, part in KeySplit(key, self._settings.algorithm).shared(body):
+            self.send(share, part, cause)
 
     # -- what is kept under a key
 
@@ -133,10 +136,18 @@ class Holdings:
         self.extend(key, state, self._changed(state, key, body, cause), cause)
         self._replicate(key, body, cause)
 
-    def copy(self, key: str, body: Kept) -> None:
-        """A message for a key that this peer stands in for; the shares of one that is split have it."""
+    def copy(self, key: str, body: Kept, cause: CauseKey) -> None:
+        """A message for a key that this peer stands in for; the shares of one that is split have it.
+
+        If it has become responsible meanwhile, what the message makes together with what is here is for it to pass on.
+        """
         state = self.kept_under(key)
-        if not state.is_settled:
+        is_own = self._view.owns(identify(key))
+        if is_own and state.is_split:
+            self._send_to_shares(key, body, cause)
+        elif is_own:
+            self.extend(key, state, self._changed(state, key, body, cause), cause)
+        elif not state.is_settled:
             self._changed(state, key, body, None)
 
     def _changed(self, state: KeyState, key: str, body: Kept, cause: CauseKey | None) -> list[Found]:
@@ -277,8 +288,7 @@ class Holdings:
         As long as those who stand in for this peer may not know of the split, they keep it, too: for them the key may
         be whole.
         """
-        for share, part in KeySplit(parcel.key, self._settings.algorithm).shared(parcel.body):
-            self.send(share, part, cause)
+        self._send_to_shares(parcel.key, parcel.body, cause)
         if state.is_settled:
             self.post.send_to(parcel.sender, SplitTold(parcel.key), None, self.now)
         else:
