@@ -150,7 +150,7 @@ class HomeState:
     ) -> Iterable[RingQuery]:
         for branch, parts, triples, conditions in conjunctions_of(pattern, language):
             query = RingQuery(
-                f"{self.name} {subscription.id} {branch} {parts}",
+                f"{self.name} {subscription.id} {subscription.since!r} {branch} {parts}",
                 subscription.id,
                 self.name,
                 branch,
