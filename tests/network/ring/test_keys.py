@@ -133,6 +133,19 @@ def test_intermediate_result_that_another_peer_has_extended_is_ended_by_the_one_
     assert passed_on(KeyUnion(here, there).found()) == [False]
 
 
+def test_what_stood_for_another_peer_already_is_passed_on_by_the_one_for_which_it_has_ended():
+    """S1: the other one had a second document that states it, and passed nothing on; this one has passed on the end."""
+    here, there, other = KeyState(), KeyState(), ("peer", "urn:other")
+    for state in (here, there):
+        state.wait(waits(0, version=1))
+        state.state(ORIGIN, *said_by(0))
+    assert [*there.met_by(*there.state(other, *said_by(3))[0])] == [], "it stands already"
+    for state in (here, there):
+        state.state(ORIGIN, *said_by(1))
+    assert [at for _, _, at, _ in KeyUnion(here, there).found()] == [triple(0)]
+    assert latest(here.sources(triple(0))) > NEVER
+
+
 def test_what_another_peer_has_kept_and_is_known_here_as_well_is_not_passed_on_again():
     here, there = KeyState(), KeyState()
     for state in (here, there):

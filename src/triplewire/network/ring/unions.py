@@ -27,7 +27,6 @@ from triplewire.network.ring.statements import (
     ever_stood,
     has_all,
     knows,
-    latest,
     newest,
 )
 
@@ -49,7 +48,8 @@ class KeyUnion:
         here, there = self._here, self._there
         here.is_split = here.is_split or there.is_split
         here.is_settled = here.is_settled and here.is_empty and there.is_empty
-        here.watchers |= there.watchers
+        for home, watch in there.watches.items():
+            here.watch(home, watch)
         for query in sorted(there.ended - here.ended):
             here.end(query)
         self._take_triples()
@@ -85,9 +85,9 @@ class KeyUnion:
             self._added[key] = {key_of_member(each) for each in self._here.groups[key].members} - before
 
     def _made_of_less(self, key: GroupKey, triple: Triple) -> Iterator[Found]:
-        """What a triple makes with the queries of a group, for those that it was made for by a peer that knew less.
+        """What a triple makes with the queries of a group, for those that a peer kept that knew less.
 
-        Not for those that it stands for, and that the other peer has made it for, knowing all.
+        Also where the other peer knew all: it may have passed nothing on of what had stood before already.
         """
         group, sources = self._here.groups[key], self._here.said[triple]
         knew_here = key not in self._groups and triple not in self._triples
@@ -96,15 +96,13 @@ class KeyUnion:
         wider = unify(group.pattern, triple, dict(group.binding))
         if wider is None or until == NEVER or (knew_here and knew_there):
             return
-        stands = NEVER if self._here.is_by_document else min(group.until, latest(sources))
         theirs = self._there.groups.get(key)
         there = {key_of_member(each) for each in theirs.members} if theirs is not None else set()
         added, values, members = self._added.get(key, set()), dict(group.binding), []
         for each in group.members:
             name = key_of_member(each)
-            knew = [knew_here] * (name not in added) + [knew_there] * (name in there)
-            is_told = all(knew) or (any(knew) and each[0].since < stands)
-            if not is_told and each[0].since < until and each[0].passes(values, wider):
+            knew_all = (knew_here or name in added) and (knew_there or name not in there)
+            if not knew_all and each[0].since < until and each[0].passes(values, wider):
                 members.append(each)
         if members:
             yield group, members, triple, wider

@@ -103,7 +103,7 @@ class WrittenPeers:
             self.really[3](name, self.held.pop(name))
 
     def act(self, what: str, who: int, which: int) -> None:
-        """What a client asks is answered when it is written; a peer that comes is one when it has asked for its place."""
+        """What a client asks is answered when it is written; and a peer has come when it has asked for its place."""
         super().act(what, who, which)
         if what in ("subscribe", "unsubscribe", "publish", "retract", "join"):
             for name in [*self.held]:
