@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from triplewire import compile
 from triplewire.algebra.pattern import TriplePattern, variable
-from triplewire.network.ring.keys import KeyState
+from triplewire.network.ring.keys import KeyState, Watch
 from triplewire.network.ring.members import key_of_member
 from triplewire.network.ring.messages import Extension
 from triplewire.network.ring.queries import RingQuery
@@ -162,6 +162,15 @@ def test_version_that_comes_late_ends_what_no_newer_one_speaks_of():
     (change,) = [each for each in state.state(ORIGIN, *said_by(0)) if each[0] == triple(0)]
     assert [at for _, _, at, _ in state.met_by(*change)] == [triple(0)]
     assert latest(state.sources(triple(0))) == NEVER
+
+
+@given(st.permutations([Watch(1, P, True), Watch(2, P, False), Watch(3, P, True)]), st.integers(1, 3))
+def test_what_a_home_has_said_last_of_what_it_wants_to_hear_of_counts_in_whatever_order_it_comes(told, last):
+    state = KeyState()
+    for watch in told:
+        if watch.number <= last:
+            state.watch("home", watch)
+    assert state.watchers == ({} if last == 2 else {"home": P})
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12))

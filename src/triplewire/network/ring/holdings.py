@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from triplewire.network.ring.identifiers import identify
-from triplewire.network.ring.keys import Found, KeyState
+from triplewire.network.ring.keys import Found, KeyState, Watch
 from triplewire.network.ring.loads import PeerLoads
 from triplewire.network.ring.members import next_member
 from triplewire.network.ring.messages import (
@@ -176,8 +176,9 @@ class Holdings:
     ) -> None:
         """Tell what documents state of a resource to those that watch it, or to some of them."""
         if cause is not None and said:
-            for home in [*state.watchers] if homes is None else homes:
-                told = ContentTold(home, state.watchers[home], tuple(said.items()))
+            watchers = state.watchers
+            for home in [*watchers] if homes is None else watchers.keys() & {*homes}:
+                told = ContentTold(home, watchers[home], tuple(said.items()))
                 self.post.send(identify(home), "", told, cause, self.now)
 
     def _end(self, key: str, state: KeyState, query: str, cause: CauseKey | None) -> None:
@@ -320,11 +321,8 @@ def changed(state: KeyState, body: Kept) -> list[Found]:
             return [found for each in extensions for found in _wait(state, (each,))]
         case EndQuery(query_key):
             state.end(query_key)
-        case WatchContent(home, resource, is_wanted):
-            if is_wanted:
-                state.watchers[home] = resource
-            else:
-                state.watchers.pop(home, None)
+        case WatchContent(home, resource, is_wanted, at):
+            state.watch(home, Watch(at, resource, is_wanted))
     return []
 
 

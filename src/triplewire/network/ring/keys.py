@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pyoxigraph import Triple, Variable
 
@@ -84,6 +85,14 @@ class WaitingGroup:
         return WaitingGroup(self.pattern, self.binding, self.support, self.members.copy())
 
 
+class Watch(NamedTuple):
+    """What a home has said last of a resource: that it is to be told what is stated of it, or not any more."""
+
+    number: int
+    resource: Term
+    is_wanted: bool
+
+
 @dataclass(slots=True)
 class KeyState:
     """All that is kept under one key.
@@ -95,7 +104,7 @@ class KeyState:
     documents: dict[Origin, KeyStatement] = field(default_factory=dict)
     groups: dict[GroupKey, WaitingGroup] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
-    watchers: dict[str, Term] = field(default_factory=dict)
+    watches: dict[str, Watch] = field(default_factory=dict)
     is_by_document: bool = False
     is_split: bool = False
     is_settled: bool = False
@@ -113,7 +122,7 @@ class KeyState:
         documents: Mapping[Origin, KeyStatement],
         groups: Iterable[WaitingGroup],
         ended: Iterable[str],
-        watchers: Mapping[str, Term],
+        watches: Mapping[str, Watch],
         said: Support,
         *,
         is_by_document: bool,
@@ -122,7 +131,7 @@ class KeyState:
     ) -> KeyState:
         """What another peer has kept under a key; the groups are its own from now on."""
         flags = is_by_document, is_split, is_settled
-        found = cls(dict(documents), {}, set(ended), dict(watchers), *flags, _triples=dict(said))
+        found = cls(dict(documents), {}, set(ended), dict(watches), *flags, _triples=dict(said))
         for group in groups:
             found._add(group)
         return found
@@ -133,7 +142,7 @@ class KeyState:
             self.documents,
             [group.copy() for group in self.groups.values()],
             self.ended,
-            self.watchers,
+            self.watches,
             self._triples,
             is_by_document=self.is_by_document,
             is_split=self.is_split,
@@ -154,11 +163,22 @@ class KeyState:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is kept here."""
-        return not (self.documents or self.groups or self.ended or self.watchers)
+        return not (self.documents or self.groups or self.ended or self.watches)
+
+    @property
+    def watchers(self) -> dict[str, Term]:
+        """The homes that are told what is stated of a resource, which is that of this key."""
+        return {home: watch.resource for home, watch in self.watches.items() if watch.is_wanted}
+
+    def watch(self, home: str, watch: Watch) -> None:
+        """A home says whether it is to be told; what it has said last counts."""
+        known = self.watches.get(home)
+        if known is None or known.number < watch.number:
+            self.watches[home] = watch
 
     def clear(self) -> None:
         """Nothing is kept here any more: all of it is in the shares of this key."""
-        for each in (self.documents, self.groups, self.ended, self.watchers):
+        for each in (self.documents, self.groups, self.ended, self.watches):
             each.clear()
         for kept in (self._triples, self._by_values, self._triples_by, self._conditional):
             kept.clear()
@@ -367,7 +387,7 @@ class KeyState:
             for number in split.of_query(query):
                 found[number].ended.add(query)
         for share in found.values():
-            share.watchers.update(self.watchers)
+            share.watches.update(self.watches)
         return {number: share for number, share in found.items() if not share.is_empty}
 
     def _restate(self) -> None:
