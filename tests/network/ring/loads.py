@@ -9,10 +9,12 @@ from random import Random
 from typing import ClassVar
 
 import pytest
+from pyoxigraph import Triple
 from tests.network.histories import ends_as_in_one_hub
 from tests.network.ring.test_histories import RingAndHub
 
 from effort import MANY
+from triplewire.documents import parse
 
 JOIN = "SELECT ?s ?t ?x { ?s <urn:r> ?t . ?t <urn:a> ?x }"
 
@@ -23,6 +25,18 @@ class JoinedRing(RingAndHub):
     """Documents of which each may join with each other; all peers' clients ask for that."""
 
     QUERIES: ClassVar = [JOIN]
+
+    def __init__(self, how, seed: int, size: int, **faults) -> None:
+        self.stated: dict[str, frozenset[Triple]] = {}
+        super().__init__(how, seed, size, **faults)
+
+    def publish(self, at: int, uri: str, text: str) -> None:
+        super().publish(at, uri, text)
+        self.stated[uri] = frozenset(parse(text, uri=uri).triples)
+
+    def retract(self, at: int, uri: str) -> None:
+        super().retract(at, uri)
+        del self.stated[uri]
 
     def content(self, uri: str, which: int) -> str:
         subject, object, value = which // 3 % 4, which // 12 % 4, which // 48 % 3
@@ -40,6 +54,16 @@ def random_load(chance: Random) -> list[Action]:
     return actions
 
 
+def tells_what_is_stated(both: JoinedRing) -> None:
+    """What was told last of each row has all that documents state now of what the row speaks of."""
+    stated = frozenset().union(*both.stated.values())
+    for sid, at in both.sids.items():
+        told = {event.row: event for event in both.clients[at].events(sid)}
+        for row, event in told.items():
+            wanted = {triple for triple in stated if triple.subject in row.values()}
+            assert event.kind == "unmatched" or {*event.after} == wanted, row
+
+
 def check_load(seed: int, ring: type[JoinedRing] = JoinedRing) -> None:
     """One load, made from a seed, ends as at one hub."""
     chance = Random(seed)
@@ -47,6 +71,7 @@ def check_load(seed: int, ring: type[JoinedRing] = JoinedRing) -> None:
     faults = {"loss": chance.choice([0, 0.1, 0.3]), "duplication": 0.1, "delay": (1, chance.choice([50, 1000, 12_000]))}
     both = ring(how, seed, chance.choice([3, 4, 6, 8]), **faults)
     ends_as_in_one_hub(both, random_load(chance))
+    tells_what_is_stated(both)
 
 
 def check_many_loads(ring: type[JoinedRing] = JoinedRing) -> None:

@@ -276,8 +276,15 @@ class Holdings:
             self._replicate(key, SplitKey(is_settled=True), None)
 
     def copy_split(self, key: str, *, is_settled: bool) -> None:
-        """The peer that is responsible for a key says that it is split."""
+        """A peer that is responsible for a key says that it is split.
+
+        If this one is, too, what is kept here may be kept nowhere else: it goes to the shares.
+        """
         state = self.kept_under(key)
+        if self._view.owns(identify(key)):
+            if not state.is_split:
+                self._split(key, state)
+            return
         state.is_split, state.is_settled = True, is_settled
         self.note(key)
         if is_settled:

@@ -147,6 +147,17 @@ def test_load_on_a_slow_ring_whose_peers_come_back_from_their_rows_ends_as_one_h
     check_load(seed, WrittenJoinedRing)
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(3552349809, id="a second document states a triple while one peer passes on that it has ended"),
+        pytest.param(1218, id="a key is split by one peer while another is responsible, too"),
+    ],
+)
+def test_load_that_once_ended_otherwise_ends_as_one_hub(seed):
+    check_load(seed, WrittenJoinedRing)
+
+
 @pytest.mark.slow
 def test_many_loads_on_slow_rings_whose_peers_come_back_from_their_rows_end_as_one_hub():
     check_many_loads(WrittenJoinedRing)
