@@ -8,7 +8,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from triplewire import compile
 from triplewire.algebra.pattern import TriplePattern, variable
-from triplewire.network.ring.keys import KeyState, Watch
+from triplewire.network.ring.keys import HomeWatch, KeyState
 from triplewire.network.ring.members import key_of_member
 from triplewire.network.ring.messages import Extension
 from triplewire.network.ring.queries import RingQuery
@@ -134,7 +134,10 @@ def test_intermediate_result_that_another_peer_has_extended_is_ended_by_the_one_
 
 
 def test_what_stood_for_another_peer_already_is_passed_on_by_the_one_for_which_it_has_ended():
-    """S1: the other one had a second document that states it, and passed nothing on; this one has passed on the end."""
+    """Invariant of `network.ring.unions`: what both have passed on adds up to no less than what is known of it here.
+
+    S1: the other one had a second document that states it, and passed nothing on; this one has passed on the end.
+    """
     here, there, other = KeyState(), KeyState(), ("peer", "urn:other")
     for state in (here, there):
         state.wait(waits(0, version=1))
@@ -164,7 +167,7 @@ def test_version_that_comes_late_ends_what_no_newer_one_speaks_of():
     assert latest(state.sources(triple(0))) == NEVER
 
 
-@given(st.permutations([Watch(1, P, True), Watch(2, P, False), Watch(3, P, True)]), st.integers(1, 3))
+@given(st.permutations([HomeWatch(1, P, True), HomeWatch(2, P, False), HomeWatch(3, P, True)]), st.integers(1, 3))
 def test_what_a_home_has_said_last_of_what_it_wants_to_hear_of_counts_in_whatever_order_it_comes(told, last):
     state = KeyState()
     for watch in told:

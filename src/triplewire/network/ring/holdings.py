@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from triplewire.network.ring.identifiers import identify
-from triplewire.network.ring.keys import Found, KeyState, Watch
+from triplewire.network.ring.keys import Found, HomeWatch, KeyState
 from triplewire.network.ring.loads import PeerLoads
 from triplewire.network.ring.members import next_member
 from triplewire.network.ring.messages import (
@@ -329,7 +329,7 @@ def changed(state: KeyState, body: Kept) -> list[Found]:
         case EndQuery(query_key):
             state.end(query_key)
         case WatchContent(home, resource, is_wanted, at):
-            state.watch(home, Watch(at, resource, is_wanted))
+            state.watch(home, HomeWatch(at, resource, is_wanted))
     return []
 
 

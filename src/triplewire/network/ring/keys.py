@@ -85,7 +85,7 @@ class WaitingGroup:
         return WaitingGroup(self.pattern, self.binding, self.support, self.members.copy())
 
 
-class Watch(NamedTuple):
+class HomeWatch(NamedTuple):
     """What a home has said last of a resource: that it is to be told what is stated of it, or not any more."""
 
     number: int
@@ -104,7 +104,7 @@ class KeyState:
     documents: dict[Origin, KeyStatement] = field(default_factory=dict)
     groups: dict[GroupKey, WaitingGroup] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
-    watches: dict[str, Watch] = field(default_factory=dict)
+    watches: dict[str, HomeWatch] = field(default_factory=dict)
     is_by_document: bool = False
     is_split: bool = False
     is_settled: bool = False
@@ -122,7 +122,7 @@ class KeyState:
         documents: Mapping[Origin, KeyStatement],
         groups: Iterable[WaitingGroup],
         ended: Iterable[str],
-        watches: Mapping[str, Watch],
+        watches: Mapping[str, HomeWatch],
         said: Support,
         *,
         is_by_document: bool,
@@ -170,7 +170,7 @@ class KeyState:
         """The homes that are told what is stated of a resource, which is that of this key."""
         return {home: watch.resource for home, watch in self.watches.items() if watch.is_wanted}
 
-    def watch(self, home: str, watch: Watch) -> None:
+    def watch(self, home: str, watch: HomeWatch) -> None:
         """A home says whether it is to be told; what it has said last counts."""
         known = self.watches.get(home)
         if known is None or known.number < watch.number:

@@ -21,7 +21,7 @@ from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.model import Term, parse_term
 from triplewire.network.channels.spelling import Json, number_of, text_of, whole_of
 from triplewire.network.ring.identifiers import SIZE
-from triplewire.network.ring.keys import KeyState, WaitingGroup, Watch
+from triplewire.network.ring.keys import HomeWatch, KeyState, WaitingGroup
 from triplewire.network.ring.messages import Extension, Member
 from triplewire.network.ring.queries import Algorithm, RingQuery, chain_of, shared_pattern, triple_keys
 from triplewire.network.ring.splits import DEEPEST, depth
@@ -308,9 +308,9 @@ def key_state_in(told: Mapping[str, Json]) -> KeyState:
     )
 
 
-def _watch_in(told: Json) -> Watch:
+def _watch_in(told: Json) -> HomeWatch:
     number, resource, is_wanted = told
-    return Watch(whole_of(number), term_in(resource), flag_in(is_wanted))
+    return HomeWatch(whole_of(number), term_in(resource), flag_in(is_wanted))
 
 
 def _group_in(told: Json) -> WaitingGroup:
