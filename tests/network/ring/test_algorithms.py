@@ -202,6 +202,22 @@ def test_query_that_ended_waits_nowhere(algorithm):
     assert not [state for state in states if state.watchers]
 
 
+@BOTH
+def test_query_that_is_asked_again_under_the_id_of_one_that_ended_is_another_query(algorithm):
+    """S2, S3: what has ended stays ended, and what is asked anew is asked from then on."""
+    sim, net = ring(algorithm=algorithm)
+    reader, writer = net.client(at=2), net.client(at=5)
+    writer.publish(TRIPLES[0], uri="urn:before")
+    for name in ("d", "e"):
+        sid = reader.subscribe(SMITH, language="conjunctive", id="smith")
+        for number, text in enumerate(TRIPLES):
+            writer.publish(text.replace("urn:d", f"urn:{name}"), uri=f"urn:{number}")
+        sim.run()
+        assert [str(event.row) for event in reader.events(sid)] == [f"x = <urn:{name}>, y = <urn:e>"]
+        reader.unsubscribe(sid)
+        sim.run()
+
+
 @pytest.mark.parametrize(
     ("text", "language", "reason"),
     [

@@ -8,11 +8,12 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from triplewire import compile
 from triplewire.algebra.pattern import TriplePattern, variable
-from triplewire.network.ring.keys import KeyState
+from triplewire.network.ring.keys import HomeWatch, KeyState
 from triplewire.network.ring.members import key_of_member
 from triplewire.network.ring.messages import Extension
 from triplewire.network.ring.queries import RingQuery
-from triplewire.network.ring.statements import NEVER, KeyStatement, Said
+from triplewire.network.ring.statements import NEVER, KeyStatement, Said, latest, stands_for
+from triplewire.network.ring.unions import KeyUnion
 
 P = NamedNode("urn:p")
 SUBJECTS = [NamedNode(f"urn:s/{number}") for number in range(3)]
@@ -76,6 +77,103 @@ def test_what_waits_is_the_same_in_every_order_and_however_often_it_is_told(data
 def test_what_is_stated_is_the_same_in_every_order_and_however_often_it_is_told(data, told):
     again = data.draw(st.permutations([*told, *told]))
     assert kept(told) == kept(again)
+
+
+ORIGIN = ("peer", "urn:d")
+VERSIONS = [frozenset(map(triple, numbers)) for numbers in ((0, 1), (1,), (2,), (0,))]
+
+
+def said_by(number: int) -> tuple[KeyStatement, frozenset]:
+    """A version of one document, and what the one before it stated and it does not."""
+    before = VERSIONS[number - 1] if number else frozenset()
+    return KeyStatement(number + 1, (number + 1) / 10, VERSIONS[number]), before - VERSIONS[number]
+
+
+@given(st.sets(st.integers(0, 3)), st.data())
+def test_what_the_newest_version_does_not_state_is_not_stated_in_whatever_order_versions_come(known, data):
+    """What a version ended is not said by the next one, which may come first."""
+    state = KeyState()
+    for number in data.draw(st.permutations([*known, *known])):
+        state.state(ORIGIN, *said_by(number))
+    stated = {each for each, sources in state.said.items() if latest(sources) > NEVER}
+    assert stated == (VERSIONS[max(known)] if known else frozenset())
+
+
+def waits(subject: int, *, version: int, is_stated: bool = True) -> Extension:
+    """A query waits with a value that a version of another document states, or does not any more."""
+    support = {triple(subject): {("peer", "urn:other"): Said(version, version / 10, is_stated)}}
+    bound = TriplePattern(SUBJECTS[subject], P, variable("o"))
+    return Extension(bound, (("s", SUBJECTS[subject]),), support, ((QUERIES[0], (0, 1)),))
+
+
+def passed_on(found) -> list[bool]:
+    """Of each result that is passed on: whether it stands."""
+    return [stands_for(group.support) > NEVER for group, _, _, _ in found]
+
+
+def test_what_another_peer_has_passed_on_is_ended_by_the_one_that_was_told_first_that_it_has_ended():
+    """S1: a peer was away, and another responsible; the next version of a document came to it before the key did."""
+    here, there = KeyState(), KeyState()
+    for state in (here, there):
+        assert state.wait(waits(0, version=1)) is not None
+    assert [*there.met_by(*there.state(ORIGIN, *said_by(0))[0])], "the other one has passed this on"
+    here.state(ORIGIN, *said_by(1))
+    ended = [at for _, _, at, _ in KeyUnion(here, there).found()]
+    assert triple(0) in ended
+    assert latest(here.sources(triple(0))) == NEVER
+
+
+def test_intermediate_result_that_another_peer_has_extended_is_ended_by_the_one_that_was_told_first_that_it_has_ended():
+    """S1: as above, of what a result stands on that came from another key."""
+    here, there = KeyState(), KeyState()
+    for state in (here, there):
+        state.state(ORIGIN, *said_by(0))
+    assert passed_on(there.met_with(*there.wait(waits(0, version=1)))) == [True]
+    here.wait(waits(0, version=2, is_stated=False))
+    assert passed_on(KeyUnion(here, there).found()) == [False]
+
+
+def test_what_stood_for_another_peer_already_is_passed_on_by_the_one_for_which_it_has_ended():
+    """Invariant of `network.ring.unions`: what both have passed on adds up to no less than what is known of it here.
+
+    S1: the other one had a second document that states it, and passed nothing on; this one has passed on the end.
+    """
+    here, there, other = KeyState(), KeyState(), ("peer", "urn:other")
+    for state in (here, there):
+        state.wait(waits(0, version=1))
+        state.state(ORIGIN, *said_by(0))
+    assert [*there.met_by(*there.state(other, *said_by(3))[0])] == [], "it stands already"
+    for state in (here, there):
+        state.state(ORIGIN, *said_by(1))
+    assert [at for _, _, at, _ in KeyUnion(here, there).found()] == [triple(0)]
+    assert latest(here.sources(triple(0))) > NEVER
+
+
+def test_what_another_peer_has_kept_and_is_known_here_as_well_is_not_passed_on_again():
+    here, there = KeyState(), KeyState()
+    for state in (here, there):
+        state.state(ORIGIN, *said_by(0))
+        state.wait(waits(0, version=1))
+    assert KeyUnion(here, there).found() == []
+
+
+def test_version_that_comes_late_ends_what_no_newer_one_speaks_of():
+    """Another peer may have passed on what it states: queries from before it are told."""
+    state = KeyState()
+    state.wait(waits(0, version=1))
+    state.state(ORIGIN, *said_by(2))
+    (change,) = [each for each in state.state(ORIGIN, *said_by(0)) if each[0] == triple(0)]
+    assert [at for _, _, at, _ in state.met_by(*change)] == [triple(0)]
+    assert latest(state.sources(triple(0))) == NEVER
+
+
+@given(st.permutations([HomeWatch(1, P, True), HomeWatch(2, P, False), HomeWatch(3, P, True)]), st.integers(1, 3))
+def test_what_a_home_has_said_last_of_what_it_wants_to_hear_of_counts_in_whatever_order_it_comes(told, last):
+    state = KeyState()
+    for watch in told:
+        if watch.number <= last:
+            state.watch("home", watch)
+    assert state.watchers == ({} if last == 2 else {"home": P})
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12))

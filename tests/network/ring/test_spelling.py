@@ -54,7 +54,7 @@ VERSIONS = st.tuples(st.none() | WHOLE, st.none() | WHOLE)
 KEPT = st.one_of(
     st.builds(IndexTriple, ORIGINS, STATED, st.frozensets(TRIPLES, max_size=3)),
     st.builds(EndQuery, NAMES),
-    st.builds(WatchContent, NAMES, TERMS, st.booleans()),
+    st.builds(WatchContent, NAMES, TERMS, st.booleans(), WHOLE),
 )
 BODIES = st.one_of(
     KEPT,

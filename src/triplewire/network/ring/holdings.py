@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from triplewire.network.ring.identifiers import identify
-from triplewire.network.ring.keys import Found, KeyState
+from triplewire.network.ring.keys import Found, HomeWatch, KeyState
 from triplewire.network.ring.loads import PeerLoads
 from triplewire.network.ring.members import next_member
 from triplewire.network.ring.messages import (
@@ -102,10 +102,13 @@ class Holdings:
     def send(self, key: str, body: Kept | HandOver, cause: CauseKey | None) -> None:
         """Send what is for a key; where that is known to be split, to its shares."""
         if key in self._known_splits and not isinstance(body, HandOver):
-            for share, part in KeySplit(key, self._settings.algorithm).shared(body):
-                self.send(share, part, cause)
+            self._send_to_shares(key, body, cause)
         else:
             self.post.send(identify(key), key, body, cause, self.now)
+
+    def _send_to_shares(self, key: str, body: Kept, cause: CauseKey | None) -> None:
+        for share, part in KeySplit(key, self._settings.algorithm).shared(body):
+            self.send(share, part, cause)
 
     # -- what is kept under a key
 
@@ -133,10 +136,18 @@ class Holdings:
         self.extend(key, state, self._changed(state, key, body, cause), cause)
         self._replicate(key, body, cause)
 
-    def copy(self, key: str, body: Kept) -> None:
-        """A message for a key that this peer stands in for; the shares of one that is split have it."""
+    def copy(self, key: str, body: Kept, cause: CauseKey) -> None:
+        """A message for a key that this peer stands in for; the shares of one that is split have it.
+
+        If it has become responsible meanwhile, what the message makes together with what is here is for it to pass on.
+        """
         state = self.kept_under(key)
-        if not state.is_settled:
+        is_own = self._view.owns(identify(key))
+        if is_own and state.is_split:
+            self._send_to_shares(key, body, cause)
+        elif is_own:
+            self.extend(key, state, self._changed(state, key, body, cause), cause)
+        elif not state.is_settled:
             self._changed(state, key, body, None)
 
     def _changed(self, state: KeyState, key: str, body: Kept, cause: CauseKey | None) -> list[Found]:
@@ -165,8 +176,9 @@ class Holdings:
     ) -> None:
         """Tell what documents state of a resource to those that watch it, or to some of them."""
         if cause is not None and said:
-            for home in [*state.watchers] if homes is None else homes:
-                told = ContentTold(home, state.watchers[home], tuple(said.items()))
+            watchers = state.watchers
+            for home in [*watchers] if homes is None else watchers.keys() & {*homes}:
+                told = ContentTold(home, watchers[home], tuple(said.items()))
                 self.post.send(identify(home), "", told, cause, self.now)
 
     def _end(self, key: str, state: KeyState, query: str, cause: CauseKey | None) -> None:
@@ -264,8 +276,15 @@ class Holdings:
             self._replicate(key, SplitKey(is_settled=True), None)
 
     def copy_split(self, key: str, *, is_settled: bool) -> None:
-        """The peer that is responsible for a key says that it is split."""
+        """A peer that is responsible for a key says that it is split.
+
+        If this one is, too, what is kept here may be kept nowhere else: it goes to the shares.
+        """
         state = self.kept_under(key)
+        if self._view.owns(identify(key)):
+            if not state.is_split:
+                self._split(key, state)
+            return
         state.is_split, state.is_settled = True, is_settled
         self.note(key)
         if is_settled:
@@ -277,8 +296,7 @@ class Holdings:
         As long as those who stand in for this peer may not know of the split, they keep it, too: for them the key may
         be whole.
         """
-        for share, part in KeySplit(parcel.key, self._settings.algorithm).shared(parcel.body):
-            self.send(share, part, cause)
+        self._send_to_shares(parcel.key, parcel.body, cause)
         if state.is_settled:
             self.post.send_to(parcel.sender, SplitTold(parcel.key), None, self.now)
         else:
@@ -310,11 +328,8 @@ def changed(state: KeyState, body: Kept) -> list[Found]:
             return [found for each in extensions for found in _wait(state, (each,))]
         case EndQuery(query_key):
             state.end(query_key)
-        case WatchContent(home, resource, is_wanted):
-            if is_wanted:
-                state.watchers[home] = resource
-            else:
-                state.watchers.pop(home, None)
+        case WatchContent(home, resource, is_wanted, at):
+            state.watch(home, HomeWatch(at, resource, is_wanted))
     return []
 
 

@@ -52,6 +52,8 @@ class HomeState:
     """How many subscriptions have rows that speak of a resource."""
     counts: dict[str, dict[int, int]] = field(default_factory=dict)
     """Of queries that are not indexed yet: how many triples are known for their subqueries, as far as that was told."""
+    watches: int = 0
+    """How often it has said that it wants to hear of a resource, or does not any more."""
     limits: dict[tuple[Limited, str], float] = field(default_factory=dict)
     """When documents and subscriptions end by themselves, by kind and name."""
     noted: set[tuple[str, str | Term]] | None = None
@@ -150,7 +152,7 @@ class HomeState:
     ) -> Iterable[RingQuery]:
         for branch, parts, triples, conditions in conjunctions_of(pattern, language):
             query = RingQuery(
-                f"{self.name} {subscription.id} {branch} {parts}",
+                f"{self.name} {subscription.id} {subscription.since!r} {branch} {parts}",
                 subscription.id,
                 self.name,
                 branch,
@@ -248,10 +250,14 @@ class HomeState:
                 self.contents.pop(resource, None)
                 self.note("content", resource)
         return [
-            WatchContent(self.name, resource, not was)
+            self._watch(resource, is_wanted=not was)
             for resource, was in before.items()
             if was != (resource in self.watched)
         ]
+
+    def _watch(self, resource: Term, *, is_wanted: bool) -> WatchContent:
+        self.watches += 1
+        return WatchContent(self.name, resource, is_wanted, self.watches)
 
     def restate(
         self, resource: Term, said: Iterable[tuple[Origin, KeyStatement]], now: float
@@ -267,7 +273,7 @@ class HomeState:
         self._note_due(sorted(concerned), now)
         held = {triple.object for _, statement in news for triple in statement.triples}
         parts = sorted((each for each in held if isinstance(each, BlankNode) and each not in self.contents), key=str)
-        return concerned, [WatchContent(self.name, part, True) for part in parts]
+        return concerned, [self._watch(part, is_wanted=True) for part in parts]
 
     def content(self, resources: Iterable[Term]) -> Content:
         """What is stated of some resources, in all documents."""

@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from pyoxigraph import BlankNode, Triple, Variable
+from pyoxigraph import Triple, Variable
 
 from triplewire.algebra.evaluate import unify
-from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, variables_of
-from triplewire.algebra.substitution import replace_variables
-from triplewire.matching import Index
-from triplewire.model import Document, Term
+from triplewire.algebra.pattern import TriplePattern
+from triplewire.model import Term
+from triplewire.network.ring.conditional import ConditionalMembers
 from triplewire.network.ring.loads import FadingWork
-from triplewire.network.ring.members import MemberKey, WaitingMembers, key_of_member, members_except
+from triplewire.network.ring.members import WaitingMembers, key_of_member, members_except
 from triplewire.network.ring.messages import Extension, Member
-from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.splits import FAN, KeySplit
 from triplewire.network.ring.statements import (
     NEVER,
@@ -36,8 +35,8 @@ from triplewire.network.ring.statements import (
     Said,
     Sources,
     Support,
+    ever_stood,
     latest,
-    newest,
     stands_for,
     united,
 )
@@ -86,6 +85,14 @@ class WaitingGroup:
         return WaitingGroup(self.pattern, self.binding, self.support, self.members.copy())
 
 
+class HomeWatch(NamedTuple):
+    """What a home has said last of a resource: that it is to be told what is stated of it, or not any more."""
+
+    number: int
+    resource: Term
+    is_wanted: bool
+
+
 @dataclass(slots=True)
 class KeyState:
     """All that is kept under one key.
@@ -97,7 +104,7 @@ class KeyState:
     documents: dict[Origin, KeyStatement] = field(default_factory=dict)
     groups: dict[GroupKey, WaitingGroup] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
-    watchers: dict[str, Term] = field(default_factory=dict)
+    watches: dict[str, HomeWatch] = field(default_factory=dict)
     is_by_document: bool = False
     is_split: bool = False
     is_settled: bool = False
@@ -115,7 +122,7 @@ class KeyState:
         documents: Mapping[Origin, KeyStatement],
         groups: Iterable[WaitingGroup],
         ended: Iterable[str],
-        watchers: Mapping[str, Term],
+        watches: Mapping[str, HomeWatch],
         said: Support,
         *,
         is_by_document: bool,
@@ -124,7 +131,7 @@ class KeyState:
     ) -> KeyState:
         """What another peer has kept under a key; the groups are its own from now on."""
         flags = is_by_document, is_split, is_settled
-        found = cls(dict(documents), {}, set(ended), dict(watchers), *flags, _triples=dict(said))
+        found = cls(dict(documents), {}, set(ended), dict(watches), *flags, _triples=dict(said))
         for group in groups:
             found._add(group)
         return found
@@ -135,7 +142,7 @@ class KeyState:
             self.documents,
             [group.copy() for group in self.groups.values()],
             self.ended,
-            self.watchers,
+            self.watches,
             self._triples,
             is_by_document=self.is_by_document,
             is_split=self.is_split,
@@ -156,11 +163,22 @@ class KeyState:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is kept here."""
-        return not (self.documents or self.groups or self.ended or self.watchers)
+        return not (self.documents or self.groups or self.ended or self.watches)
+
+    @property
+    def watchers(self) -> dict[str, Term]:
+        """The homes that are told what is stated of a resource, which is that of this key."""
+        return {home: watch.resource for home, watch in self.watches.items() if watch.is_wanted}
+
+    def watch(self, home: str, watch: HomeWatch) -> None:
+        """A home says whether it is to be told; what it has said last counts."""
+        known = self.watches.get(home)
+        if known is None or known.number < watch.number:
+            self.watches[home] = watch
 
     def clear(self) -> None:
         """Nothing is kept here any more: all of it is in the shares of this key."""
-        for each in (self.documents, self.groups, self.ended, self.watchers):
+        for each in (self.documents, self.groups, self.ended, self.watches):
             each.clear()
         for kept in (self._triples, self._by_values, self._triples_by, self._conditional):
             kept.clear()
@@ -176,35 +194,43 @@ class KeyState:
         before, and now.
         """
         before = self.documents.get(origin)
-        if before is not None and before.version >= statement.version:
+        if before is not None and before.version == statement.version:
             return []
-        self.documents[origin] = statement
-        gone = ended if before is None else ended | (before.triples - statement.triples)
-        changes = []
-        for triple, is_there in [
-            *((t, False) for t in _in_order(gone)),
-            *((t, True) for t in _in_order(statement.triples)),
-        ]:
-            sources = self._triples.get(triple, {})
-            known = sources.get(origin)
-            if known is not None and known.version >= statement.version:
-                continue
-            said = Said(statement.version, statement.time, is_there)
-            told = {**sources, origin: said}
-            if self.is_by_document:
-                changes.append((triple, known.until if known is not None else NEVER, said.until))
-            else:
-                changes.append((triple, latest(sources), latest(told)))
-            self._learn(triple, told)
-        return changes
+        known = before if before is not None and before.version > statement.version else statement
+        self.documents[origin] = known
+        gone = ended | statement.triples | (before.triples if before is not None else frozenset())
+        changes = [self._say(t, origin, known, statement.time) for t in _in_order(gone - known.triples)]
+        changes += [self._say(t, origin, known, statement.time) for t in _in_order(known.triples & statement.triples)]
+        return [each for each in changes if each is not None]
 
-    def _learn(self, triple: Triple, sources: Sources) -> None:
+    def _say(
+        self, triple: Triple, origin: Origin, known: KeyStatement, spoken: float
+    ) -> tuple[Triple, float, float] | None:
+        """What a document says of a triple now: see `state`; None if that was known.
+
+        What has ended, and was never known here, another peer may have passed on to queries from before it was `spoken`
+        of.
+        """
+        sources = self._triples.get(triple, {})
+        before = sources.get(origin)
+        if before is not None and before.version >= known.version:
+            return None
+        said = Said(known.version, known.time, triple in known.triples)
+        told = {**sources, origin: said}
+        self.learn(triple, told)
+        elsewhere = spoken if before is None and not said.is_stated else NEVER
+        if self.is_by_document:
+            return triple, before.until if before is not None else elsewhere, said.until
+        return triple, max(latest(sources), elsewhere), latest(told)
+
+    def learn(self, triple: Triple, sources: Sources) -> None:
+        """So much is known of a triple."""
         if triple not in self._triples:
             for places, by in self._triples_by.items():
                 by.setdefault(_at(places, triple), {})[triple] = None
         self._triples[triple] = sources
 
-    def _candidates(self, pattern: TriplePattern) -> Iterable[Triple]:
+    def candidates(self, pattern: TriplePattern) -> Iterable[Triple]:
         """The triples that have the values of a pattern."""
         places = _places(pattern)
         if places not in self._triples_by:
@@ -219,8 +245,10 @@ class KeyState:
 
     # -- what waits
 
-    def wait(self, extension: Extension) -> tuple[WaitingGroup, list[Member], Support] | None:
-        """Queries wait; gives those for which that is news, and what their group stood on before. None: no news."""
+    def wait(self, extension: Extension) -> tuple[WaitingGroup, list[Member], float] | None:
+        """Queries wait; gives those for which that is news, and the time before which they had to be asked to have been
+        told already of what their group stands on, by this peer or another. None: no news.
+        """
         key = extension.pattern, extension.binding, frozenset(extension.support)
         group = self.groups.get(key)
         if group is None:
@@ -232,8 +260,8 @@ class KeyState:
         if added:
             self._conditional.pop(key, None)
         if group.support is not before:
-            return group, [*group.members], before
-        return (group, added, {}) if added else None
+            return group, [*group.members], max(stands_for(before), ever_stood(group.support) if added else NEVER)
+        return (group, added, ever_stood(group.support)) if added else None
 
     def _add(self, group: WaitingGroup, key: GroupKey | None = None) -> None:
         key = key or group.key
@@ -255,6 +283,11 @@ class KeyState:
                 places = _places(group.pattern)
                 del self._by_values[places][_at(places, group.pattern)][key]
         return found
+
+    def waiting_for(self, triple: Triple) -> Iterator[GroupKey]:
+        """The groups that have the values of a triple."""
+        for places, by in self._by_values.items():
+            yield from by.get(_at(places, triple), ())
 
     # -- what they make together
 
@@ -281,7 +314,7 @@ class KeyState:
         if len(conditional) >= MANY and (group.met > SELDOM or not group.binding):
             index = self._conditional.get(group.key)
             if index is None:
-                index = self._conditional[group.key] = ConditionalMembers(group)
+                index = self._conditional[group.key] = ConditionalMembers(group.pattern, group.binding, group.members)
             passing = index.passing(triple, wider)
             members = [each for each in members if not each[0].conditions or key_of_member(each) in passing]
         elif conditional:
@@ -289,11 +322,11 @@ class KeyState:
         if members:
             yield group, members, triple, wider
 
-    def met_with(self, group: WaitingGroup, members: list[Member], before: Support) -> Iterator[Found]:
-        """The triples here that satisfy a group of which something is new; `before` is what it stood on."""
-        until = max(group.until, stands_for(before) if before else NEVER)
+    def met_with(self, group: WaitingGroup, members: list[Member], until: float) -> Iterator[Found]:
+        """The triples here that satisfy a group of which something is new: see `wait`."""
+        until = max(group.until, until)
         values = dict(group.binding)
-        for triple in [*self._candidates(group.pattern)]:
+        for triple in [*self.candidates(group.pattern)]:
             high = min(until, latest(self._triples[triple]))
             wider = unify(group.pattern, triple, values) if high > NEVER else None
             if wider is not None:
@@ -305,7 +338,7 @@ class KeyState:
         """All that groups and triples make together, and what they do not make any more."""
         for group in [*self.groups.values()]:
             values = dict(group.binding)
-            for triple in [*self._candidates(group.pattern)]:
+            for triple in [*self.candidates(group.pattern)]:
                 wider = unify(group.pattern, triple, values)
                 members = [] if wider is None else [*self._told_of(group, triple, values, wider)]
                 if wider is not None and members:
@@ -313,7 +346,7 @@ class KeyState:
 
     def ever_met(self, group: WaitingGroup) -> Iterator[tuple[Triple, dict[str, Term]]]:
         """The triples that have satisfied a group, perhaps long ago, and the values then."""
-        for triple in [*self._candidates(group.pattern)]:
+        for triple in [*self.candidates(group.pattern)]:
             wider = unify(group.pattern, triple, dict(group.binding))
             if wider is not None:
                 yield triple, wider
@@ -335,14 +368,14 @@ class KeyState:
         for triple, sources in self._triples.items():
             decided = split.of_triple(triple)
             if decided is not None:
-                found[decided]._learn(triple, sources)
+                found[decided].learn(triple, sources)
                 continue
             by: dict[int, dict[Origin, Said]] = {}
             for origin, said in sources.items():
                 for number in split.of_document(origin):
                     by.setdefault(number, {})[origin] = said
             for number, some in by.items():
-                found[number]._learn(triple, some)
+                found[number].learn(triple, some)
         for share in found.values():
             share._restate()
         for group in self.groups.values():
@@ -354,7 +387,7 @@ class KeyState:
             for number in split.of_query(query):
                 found[number].ended.add(query)
         for share in found.values():
-            share.watchers.update(self.watchers)
+            share.watches.update(self.watches)
         return {number: share for number, share in found.items() if not share.is_empty}
 
     def _restate(self) -> None:
@@ -367,61 +400,6 @@ class KeyState:
             newest_said = max(told.values(), key=lambda said: said.version)
             triples = frozenset(triple for triple, said in told.items() if said.is_stated)
             self.documents[origin] = KeyStatement(newest_said.version, newest_said.time, triples)
-
-    # -- another peer's
-
-    def merge(self, other: KeyState) -> Iterator[Found]:
-        """Take in what another peer has kept under this key; gives what that makes together with what is here."""
-        self.is_split = self.is_split or other.is_split
-        self.is_settled = self.is_settled and self.is_empty and other.is_empty
-        self.watchers |= other.watchers
-        for query in _missing(other.ended, self.ended):
-            self.end(query)
-        for origin, statement in other.documents.items():
-            for triple, before, after in self.state(origin, statement):
-                yield from self.met_by(triple, before, after)
-        for triple, sources in other._triples.items():
-            self._learn(triple, newest(self._triples.get(triple, {}), sources.items()))
-        for group in other.groups.values():
-            members = tuple(group.members)
-            news = self.wait(Extension(group.pattern, group.binding, group.support, members))
-            if news is not None:
-                yield from self.met_with(*news)
-
-
-class ConditionalMembers:
-    """The queries of a group that have conditions on its triple, with the values that they wait with, as an index."""
-
-    def __init__(self, group: WaitingGroup) -> None:
-        self._index = Index()
-        self._members: dict[str, MemberKey] = {}
-        self._others: set[MemberKey] = set()
-        self._looked_at: dict[MemberKey, RingQuery] = {}
-        """Those with conditions on what has no name, which no pattern can say."""
-        self._bound = dict(group.binding)
-        nameless = {name for name, term in self._bound.items() if isinstance(term, BlankNode)}
-        known = self._bound.keys() | {*group.pattern.variables}
-        for number, member in enumerate(group.members):
-            query, key = member[0], key_of_member(member)
-            decided = query.decided(self._bound.keys(), known)
-            if any(not nameless.isdisjoint(variables_of(each)) for each in decided):
-                self._looked_at[key] = query
-            elif decided:
-                conditions = tuple(replace_variables(each, self._bound) for each in decided)
-                self._members[str(number)] = key
-                self._index.add(str(number), Pattern((), (Conjunction((group.pattern,), conditions),)))
-            else:
-                self._others.add(key)
-
-    def passing(self, triple: Triple, wider: dict[str, Term]) -> set[MemberKey]:
-        """Those whose conditions hold for a triple, with which these values are known."""
-        found = self._index.match(Document.from_triples("urn:triple", [triple]))
-        looked_at = {key for key, query in self._looked_at.items() if query.passes(self._bound, wider)}
-        return {self._members[match.subscription] for match in found} | self._others | looked_at
-
-
-def _missing(wanted: Iterable[str], known: set[str]) -> list[str]:
-    return sorted(each for each in wanted if each not in known)
 
 
 def _in_order(triples: Iterable[Triple]) -> list[Triple]:

@@ -87,12 +87,16 @@ class EndQuery:
 
 @dataclass(frozen=True, slots=True)
 class WatchContent:
-    """A subscriber's peer has rows with this resource, or none any more: it is told what is stated of it."""
+    """A subscriber's peer has rows with this resource, or none any more: it is told what is stated of it.
+
+    Of what a home says of one resource, that with the greatest `number` counts.
+    """
 
     kind: ClassVar[str] = "watch"
     home: str
     resource: Term
     is_wanted: bool
+    number: int
 
 
 @dataclass(frozen=True, slots=True)

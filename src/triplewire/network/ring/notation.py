@@ -21,7 +21,7 @@ from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.model import Term, parse_term
 from triplewire.network.channels.spelling import Json, number_of, text_of, whole_of
 from triplewire.network.ring.identifiers import SIZE
-from triplewire.network.ring.keys import KeyState, WaitingGroup
+from triplewire.network.ring.keys import HomeWatch, KeyState, WaitingGroup
 from triplewire.network.ring.messages import Extension, Member
 from triplewire.network.ring.queries import Algorithm, RingQuery, chain_of, shared_pattern, triple_keys
 from triplewire.network.ring.splits import DEEPEST, depth
@@ -287,7 +287,7 @@ def spelled_key_state(state: KeyState) -> Json:
         "documents": spelled_statements(state.documents.items()),
         "groups": [spelled_extension(group) for group in state.groups.values()],
         "ended": sorted(state.ended),
-        "watchers": [[home, str(resource)] for home, resource in state.watchers.items()],
+        "watches": [[home, each.number, str(each.resource), each.is_wanted] for home, each in state.watches.items()],
         "said": spelled_support(state.said),
         "is": [state.is_by_document, state.is_split, state.is_settled],
     }
@@ -300,12 +300,17 @@ def key_state_in(told: Mapping[str, Json]) -> KeyState:
         dict(statements_in(told["documents"])),
         [_group_in(each) for each in told["groups"]],
         set(each_in(name_in, told["ended"])),
-        {name_in(home): term_in(resource) for home, resource in told["watchers"]},
+        {name_in(home): _watch_in(each) for home, *each in told["watches"]},
         support_in(told["said"]),
         is_by_document=is_by_document,
         is_split=is_split,
         is_settled=is_settled,
     )
+
+
+def _watch_in(told: Json) -> HomeWatch:
+    number, resource, is_wanted = told
+    return HomeWatch(whole_of(number), term_in(resource), flag_in(is_wanted))
 
 
 def _group_in(told: Json) -> WaitingGroup:

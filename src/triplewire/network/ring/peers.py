@@ -40,6 +40,7 @@ from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.settings import RingSettings
 from triplewire.network.ring.statements import Origin
 from triplewire.network.ring.subscriptions import RingSubscription
+from triplewire.network.ring.unions import KeyUnion
 from triplewire.network.ring.views import RingView
 
 Outbox = list[tuple[str, RingFrame]]
@@ -257,7 +258,7 @@ class RingPeer:
             case Replicate(key, SplitKey(is_settled)):
                 self._holdings.copy_split(key, is_settled=is_settled)
             case Replicate(key, body):
-                self._holdings.copy(key, body)
+                self._holdings.copy(key, body, cause)
             case SplitTold(key):
                 self._holdings.learn_split(key)
             case HandOver():
@@ -415,7 +416,7 @@ class RingPeer:
             if state is None:
                 self.state.keys[key] = told.copy()
                 continue
-            found = [*state.merge(told)]
+            found = KeyUnion(state, told).found()
             if key in own:
                 self._holdings.extend(key, state, found, cause)
                 self._holdings.tell_content(state, state.documents, cause)

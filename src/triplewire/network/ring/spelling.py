@@ -140,8 +140,8 @@ def spelled_ring_body(body: Any) -> Json:
             return {"extend": [spelled_extension(each) for each in extensions]}
         case EndQuery(ended):
             return {"end query": ended}
-        case WatchContent(home, resource, is_wanted):
-            return {"watch": [home, str(resource), is_wanted]}
+        case WatchContent(home, resource, is_wanted, at):
+            return {"watch": [home, str(resource), is_wanted, at]}
         case SplitKey(is_settled):
             return {"split": is_settled}
         case Replicate(key, happened):
@@ -215,8 +215,8 @@ def _extend(given: Json) -> ExtendMatching:
 
 
 def _watch(given: Json) -> WatchContent:
-    home, resource, is_wanted = given
-    return WatchContent(name_in(home), term_in(resource), flag_in(is_wanted))
+    home, resource, is_wanted, number = given
+    return WatchContent(name_in(home), term_in(resource), flag_in(is_wanted), whole_of(number))
 
 
 def _replicate(given: Json) -> Replicate:

@@ -51,6 +51,16 @@ def latest(sources: Sources) -> float:
     return max([said.until for said in sources.values()], default=NEVER)
 
 
+def ever(sources: Sources) -> float:
+    """Queries asked at this time or later have never used a triple, as far as its documents have said so."""
+    return max([said.time for said in sources.values()], default=NEVER)
+
+
+def ever_stood(support: Support) -> float:
+    """Queries asked at this time or later have never used a result."""
+    return min([ever(sources) for sources in support.values()], default=float("inf"))
+
+
 def stands_for(support: Support) -> float:
     """Queries that were asked before this time may use a result: everything that it stands on is stated for them."""
     return min([latest(sources) for sources in support.values()], default=float("inf"))
@@ -64,7 +74,7 @@ def holders(support: Support, since: float) -> frozenset[Origin]:
 
 def united(some: Support, others: Support) -> Support:
     """What is known together: of each document the newest version; `some` itself if nothing is new."""
-    if all(_has_all(some.get(triple), sources) for triple, sources in others.items()):
+    if knows(some, others):
         return some
     found = dict(some)
     for triple, sources in others.items():
@@ -72,7 +82,13 @@ def united(some: Support, others: Support) -> Support:
     return found
 
 
-def _has_all(known: Sources | None, sources: Sources) -> bool:
+def knows(some: Support, others: Support) -> bool:
+    """Whether nothing newer is said in the others."""
+    return all(has_all(some.get(triple), sources) for triple, sources in others.items())
+
+
+def has_all(known: Sources | None, sources: Sources) -> bool:
+    """Whether nothing newer is said of a triple in `sources`."""
     if known is None:
         return False
     return all(

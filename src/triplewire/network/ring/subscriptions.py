@@ -214,16 +214,21 @@ class RingSubscription:
     ) -> bool:
         """A step is settled: what has begun, changed and ended is told, in the order of a hub.
 
-        A row waits while not all is known of its content that it stands on; whether one does.
+        A row waits while not all is known of its content that it stands on; whether one does. One that has ended and
+        begun `again` since may have another content, of which nobody told while it was none.
         """
         ended = [row for row in self.touched if row in self.told and row not in self.rows]
         begun = [row for row in self.touched if row not in self.told and row in self.rows]
+        again = [row for row in self.touched if row in self.told and row in self.rows]
+        waiting = {row: None for row in (*begun, *again) if not is_known(row, self._derivation(row))}
         changed = [
             row
-            for row in self.stale
-            if row in self.told and row in self.rows and content(row.values()) != self.told[row].content
+            for row in dict.fromkeys((*self.stale, *again))
+            if row in self.told
+            and row in self.rows
+            and row not in waiting
+            and content(row.values()) != self.told[row].content
         ]
-        waiting = {row: None for row in begun if not is_known(row, self._derivation(row))}
         self.touched, self.stale, self.due = waiting, {}, None
         for row in sorted(ended, key=str):
             before = self.told.pop(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from contextlib import suppress
 
 import pytest
@@ -73,8 +74,11 @@ def reconcile(peers: list[PeerProcess], wanted: set[str]) -> None:
     assert not faults
 
 
-def run_load(peers: list[PeerProcess], seed: int, *, kills: int, changes: int) -> set[str]:
-    """Change documents at all peers while one after the other is killed and comes back; gives one hub's rows."""
+def run_load(peers: list[PeerProcess], seed: int, *, kills: int, changes: int, away: float = 0.0) -> set[str]:
+    """Change documents at all peers while one after the other is killed and comes back; gives one hub's rows.
+
+    `away`: so many seconds pass until it does, between changes.
+    """
     chance = random.Random(seed)
     with Hub(":memory:") as one:
         one.subscribe(JOIN, id="q", scope="graph")
@@ -88,6 +92,7 @@ def run_load(peers: list[PeerProcess], seed: int, *, kills: int, changes: int) -
             others = [each for each in peers if each is not victim]
             for _ in range(changes // 2):
                 change_elsewhere(others, peers, one, chance)
+                time.sleep(away / (changes // 2))
             victim.start()
         return {*map(str, one.rows("q"))}
 
@@ -106,6 +111,16 @@ def change_elsewhere(others: list[PeerProcess], peers: list[PeerProcess], one: H
 def test_peers_that_are_killed_one_after_the_other_under_load_end_as_one_hub(tmp_path, size, algorithm):
     with peer_processes(tmp_path, size, "--algorithm", algorithm, "--patience", "10") as peers:
         wanted = run_load(peers, seed=size, kills=size, changes=6)
+        reconcile(peers, wanted)
+        wait_for(lambda: is_ring([each.client for each in peers]), 240)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "algorithm", "seed"), [(4, "sqc", 1), (8, "mqc", 2), (8, "sqc", 3)])
+def test_peers_that_are_stood_in_for_until_they_come_back_under_load_end_as_one_hub(tmp_path, size, algorithm, seed):
+    """What was told while another peer stood in is changed when the first one is back, before it has its keys again."""
+    with peer_processes(tmp_path, size, "--algorithm", algorithm, "--patience", "1") as peers:
+        wanted = run_load(peers, seed=seed, kills=size, changes=12, away=4.0)
         reconcile(peers, wanted)
         wait_for(lambda: is_ring([each.client for each in peers]), 240)
 

@@ -82,6 +82,7 @@ class PeerRecords:
 
     def _home(self, name: str, settings: RingSettings) -> HomeState:
         home = HomeState(name)
+        (home.watches,) = self._single("home") or (0,)
         for _, (uri, version, content, until) in self._rows("document"):
             document = None if content is None else Document(uri, content.encode())
             home.documents[uri] = PublishedDocument(version, document)

@@ -1,7 +1,8 @@
 """States: what a live peer must not lose, as rows of its store; each flush writes what has changed.
 
     part           name                      value
-    peer           view | post               what it knows of the ring; a number that no parcel of it has reached
+    peer           view | post | home        what it knows of the ring; a number that no parcel of it has reached; how
+                                             often it has said what it wants to hear of
     kept           number                    a parcel that is not answered, and what it is there for
     cause          digest                    what was asked of it, and the subscriptions that have got something
     key            digest, number            0: all that is kept under a key; then each message that came for it since
@@ -129,7 +130,8 @@ class PeerBook:
 
     def _single_rows(self, found: PeerChanges) -> None:
         reserved = (self._state.post.newest // _RESERVED + 1) * _RESERVED
-        for name, value in (("view", spelled_view(self._state.view)), ("post", [reserved])):
+        watches = self._state.homes[self._peer.name].watches
+        for name, value in (("view", spelled_view(self._state.view)), ("post", [reserved]), ("home", [watches])):
             text = json.dumps(value)
             if self._single.get(name) != text:
                 self._single[name] = text
