@@ -1,6 +1,7 @@
 """Opening a store: what is made, what is refused, and how an older one is brought up to date."""
 
 import sqlite3
+import threading
 
 import pytest
 from sqlalchemy import MetaData, inspect
@@ -201,3 +202,16 @@ def test_a_url_with_two_slashes_is_refused_because_it_names_a_host():
 def test_store_waits_for_the_disk_at_every_commit_when_it_is_to_be_durable(new_url, durable, waits):
     with Store.open(new_url("sqlite"), durable=durable) as store, store._database.connected() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == waits
+
+
+def test_store_in_memory_is_closed_when_what_another_thread_does_in_it_has_ended():
+    """SQLite ends the whole process if a connection is closed that another thread is in."""
+    store = Store.open(":memory:")
+    closing = threading.Thread(target=store.close)
+    with store.writing() as writer:
+        closing.start()
+        closing.join(0.2)
+        assert closing.is_alive()
+        assert writer.documents.count() == 0
+    closing.join(60)
+    assert not closing.is_alive()

@@ -258,6 +258,11 @@ class MemoryDatabase(SqliteDatabase):
         with self._turn:
             super().tidy()
 
+    def close(self) -> None:
+        """See `Database.close`; when its turn comes, because SQLite dies if another thread is in the connection."""
+        with self._turn:
+            super().close()
+
 
 class PostgresDatabase(Database):
     """A database of a PostgreSQL server."""
