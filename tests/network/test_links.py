@@ -244,3 +244,26 @@ def test_network_without_links_says_so():
     for ask in (lambda: net.route(0, 1), lambda: net.link(0, 1), lambda: net.mend(0, 1), net.measure):
         with pytest.raises(NetworkError, match="links="):
             ask()
+
+
+@pytest.mark.parametrize("network", ["cube", "cube with links", "hierarchy", "ring"])
+def test_crash_of_a_node_that_is_down_changes_nothing(network):
+    """X13: also when another node has taken its place meanwhile."""
+    sim = Simulation(seed=1)
+    makes = {
+        "cube": lambda: sim.hypercube(3),
+        "cube with links": lambda: sim.hypercube(3, links=[(0, 1), (1, 2), (0, 2)]),
+        "hierarchy": lambda: sim.hierarchy(clusters=(2, 2)),
+        "ring": lambda: sim.ring(4),
+    }
+    net = makes[network]()
+    net.crash(0)
+    sim.run()
+    net.crash(0)
+    net.restart(0)
+    sim.run()
+    client = net.client(at=0)
+    sid = client.subscribe("SELECT ?d { ?d <urn:theme> <urn:water> }")
+    net.client(at=1).publish("<urn:d> <urn:theme> <urn:water> .", uri="urn:doc")
+    sim.run()
+    assert [event.kind for event in client.events(sid)] == ["matched"]

@@ -149,8 +149,9 @@ class HostedNetwork(SimulatedNetwork):
 
     def crash(self, node: int) -> None:
         """See `SimulatedNetwork.crash`."""
+        was_up = node not in self._down
         super().crash(node)
-        if self._wiring is not None:
+        if self._wiring is not None and was_up:
             self._world.crash(self._wiring.router_at(str(node)))
             self._world.look_again()
 

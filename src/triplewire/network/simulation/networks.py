@@ -115,8 +115,10 @@ class SimulatedNetwork(ABC):
     def crash(self, node: int) -> None:
         """A node loses everything that it has not written durably, and is down.
 
-        If it stays down for longer than the neighbours' patience, others stand in for it.
+        If it stays down for longer than the neighbours' patience, others stand in for it. One that is down stays so.
         """
+        if node in self._down:
+            return
         for name in self._places(node):
             self._world.crash(name)
         self._down.add(node)
