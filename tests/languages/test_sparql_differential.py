@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, example, event, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryBoolean, Store, Triple
 
@@ -198,6 +198,10 @@ def test_a_query_means_what_it_means_to_another_implementation(text: str, graph:
     assert _ours(compile(render(normal, language="sparql"), language="sparql"), graph) == theirs
 
 
+P_AND_R = "?x <http://example.org/p> ?x . ?x <http://example.org/r> ?x ."
+
+
+@example("SELECT * { ?x <http://example.org/p> ?x . { " + P_AND_R + " } UNION { ?x <http://example.org/r> ?x } }")
 @given(queries())
 @settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 def test_a_rendered_pattern_compiles_to_itself(text: str) -> None:

@@ -27,7 +27,7 @@ MOST_COLUMNS: Final = 256
 def translate(query: syntax.SelectQuery) -> Pattern:
     """The pattern that a query means."""
     branches = _Translation(query).branches()
-    conjunctions = tuple(done for branch in branches if (done := finished(branch)) is not None)
+    conjunctions = tuple(dict.fromkeys(done for branch in branches if (done := finished(branch)) is not None))
     if not all(conjunction.triples for conjunction in conjunctions):
         raise _without_triples(query)
     columns = query.columns
