@@ -124,6 +124,37 @@ def test_routers_know_a_shortest_path_to_all_that_can_be_reached_and_to_no_other
     routers_know_the_shortest_paths(seed, nodes, links, acts)
 
 
+def routers_that_rest(*links: tuple[int, int]) -> Ground:
+    ground = Ground(0, 4, loss=0.1, duplication=0.1)
+    for a, b in links:
+        ground.link(a, b, 1.0)
+    ground.world.run()
+    return ground
+
+
+def test_link_that_ends_when_its_router_changes_all_its_neighbours_is_a_ghost_for_nobody():
+    """N7: 2 and 3 knew it from each other, and those at its ends had nobody left whom they had told of it."""
+    ground = routers_that_rest((0, 1), (0, 2), (2, 3))
+    ground.link(1, 2, 1.0)
+    ground.unlink(0, 1)
+    ground.unlink(0, 2)
+    ground.link(0, 2, 2.0)
+    ground.world.run()
+    assert [ground.known(a, 0) for a in (1, 2, 3)] == [3.0, 2.0, 3.0]
+
+
+def test_router_that_lost_all_its_links_is_reached_by_nobody():
+    """N7: 1 and 3 believed each other that 0 still had a link to 2."""
+    ground = routers_that_rest((0, 1), (0, 2), (1, 3))
+    ground.link(0, 3, 1.0)
+    ground.unlink(0, 1)
+    ground.unlink(0, 2)
+    ground.act("crash", 3, 0, 0.0, False)
+    ground.act("restart", 0, 0, 0.0, False)
+    ground.world.run()
+    assert [ground.wiring.route(a, 2) for a in (0, 1, 3)] == [None, None, None]
+
+
 @pytest.mark.slow
 @settings(max_examples=MANY)
 @given(st.integers(0, 2**32), st.integers(2, 9), LINKS, st.lists(ACTS, max_size=40))

@@ -6,6 +6,7 @@ use no others, so that is all that a neighbour needs. What follows:
 
     change      a link that changes is told on by those routers alone on whose trees it is, or comes to be
     failure     what a router knew only of a neighbour is forgotten while the link to that is not well
+    ghost       a neighbour that tells an older report of a link than one knows is told the newer one
     return      a link that was suspected, or has failed, is well again when the other end has acknowledged that it was
     areas       of routers that are in one unit there is a tree of that unit, too: frames between them stay inside it
                 while there is a way, over whichever gateway is the nearest
@@ -283,7 +284,7 @@ class MapRouter(Node):
             case LinksTold(reports, removed):
                 tree = self.state.trees.get(peer)
                 if tree is not None:
-                    self._note([*reports, *removed])
+                    self._note(peer, [*reports, *removed], now)
                     tree.update(reports)
                     for end, _ in removed:
                         tree.pop(end, None)
@@ -296,7 +297,7 @@ class MapRouter(Node):
     def hear_all(self, peer: str, body: LinksTold, now: float) -> None:
         """See `Node.hear_all`."""
         if peer in self.state.trees:
-            self._note(body.reports)
+            self._note(peer, body.reports, now)
             self.state.trees[peer] = dict(body.reports)
             self._news(now)
 
@@ -305,11 +306,21 @@ class MapRouter(Node):
         self.state.told[peer] = wanted = self._concerning(peer)
         return LinksTold(tuple(wanted.items()))
 
-    def _note(self, reports: Iterable[tuple[LinkEnd, EndReport]]) -> None:
+    def _note(self, peer: str, reports: Iterable[tuple[LinkEnd, EndReport]], now: float) -> None:
+        """Know what is newer, and tell the neighbour of what it has an older report.
+
+        Routers on both sides of a link that has ended could go on to believe each other that it is there: those at its
+        ends may have lost, in the same moment, all neighbours that they had told of it.
+        """
+        newer = []
         for end, report in reports:
             known = self.state.newest.get(end)
-            if end.at != self.name and (known is None or report.number > known.number):
+            if known is not None and report.number < known.number and self.state.told[peer].get(end) != known:
+                newer.append((end, known))
+            elif end.at != self.name and (known is None or report.number > known.number):
                 self.state.newest[end] = report
+        if newer:
+            self.tell(peer, LinksTold((), tuple(newer)), now)
 
     def _take_measure(self, peer: str, cost: float, left: int, now: float) -> None:
         """A probe is back after twice so many milliseconds; the shortest of a few counts."""
